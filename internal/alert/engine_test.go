@@ -2,6 +2,7 @@ package alert
 
 import (
 	"bytes"
+	"maps"
 	"math/rand/v2"
 	"testing"
 
@@ -105,9 +106,15 @@ func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 
 // agree holds the state's own list of active alerts against the witness's.
 func (w witness) agree(t *rapid.T, s *machine) {
-	got := witness{}
+	got, types := witness{}, map[rimewatch.AlertType]bool{}
 	for a := range s.Active {
 		got[a.Type] = a.Severity
+	}
+	for typ := range TypesOf(&s.State) {
+		types[typ] = true
+	}
+	if !maps.EqualFunc(got, types, func(rimewatch.Severity, bool) bool { return true }) {
+		t.Fatalf("types %v of %v", types, got)
 	}
 	if diff := cmp.Diff(w, got); diff != "" {
 		t.Fatalf("active alerts (-by transitions +by state):\n%s", diff)

@@ -25,7 +25,7 @@ func (s *State) Departs() bool { return s.active&departingRules != 0 }
 // limit speaks for itself to its end: a value that hovers about the limit is no news
 // each time. renewed says that another prediction has taken the place of the one before.
 func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Channels, renewed bool, now rimewatch.Time, out []Transition) []Transition {
-	x := newPass(c, p, u, now, &out)
+	x := newPass(c, &p, u, now, &out)
 	for _, d := range departing {
 		if !s.isActive(d.rule) {
 			continue

@@ -53,7 +53,7 @@ func TestHoldTime(t *testing.T) {
 		3h10m..3h11m off v=0 i=0 z=-21
 		3h11m..3h41m z=-19`)
 	holds := func() (float64, bool) {
-		x := newPass(u.c, u.p, &u.s.unit, u.now, nil)
+		x := newPass(u.c, &u.p, &u.s.unit, u.now, nil)
 		return x.holdHours()
 	}
 	if h, ok := holds(); !ok || h < 0.9 || h > 1.1 {

@@ -22,7 +22,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 	case ruleHigh, ruleLow:
 		return s.zoneBounds(c, i == ruleLow)
 	case ruleOffline:
-		return offlineBounds(&x.p)
+		return offlineBounds(x.p)
 	case ruleStale:
 		after := x.staleAfter()
 		return bounds{hasWarn: true, warn: float64(after / second), warnDelay: after}
@@ -92,11 +92,21 @@ func (x *pass) limit(i rule) (l *Limit, scale float64) {
 		return nil, 0
 	default: // its row says all
 	}
-	if *l == (Limit{}) {
+	if unlimited&(1<<i) != 0 {
 		return nil, 0
 	}
 	return l, 1
 }
+
+// unlimited is the set of rules whose row has no limit.
+var unlimited = func() (set uint32) {
+	for i := range numRules {
+		if ruleSpecs[i].limit == (Limit{}) {
+			set |= 1 << i
+		}
+	}
+	return set
+}()
 
 // passes reports whether v may be beyond a limit of rule i: a cheap test for the
 // usual case that it is not.

@@ -8,7 +8,7 @@ import (
 // Relearn ends, as superseded, the alerts that rest on what is usual for the unit
 // u, which is about to be learnt anew. It comes before the unit forgets.
 func (s *State) Relearn(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {
-	x := newPass(c, p, u, now, &out)
+	x := newPass(c, &p, u, now, &out)
 	s.relearn(&x, "")
 	return out
 }

@@ -225,6 +225,14 @@ func ruleOf(t rimewatch.AlertType) (rule, bool) {
 
 // judges reports whether the configuration asks for rule i.
 func (c *Config) judges(i rule) bool {
-	g := ruleSpecs[i].group
+	g := ruleGroups[i]
 	return g == 0 || c.Rules&g != 0
 }
+
+// ruleGroups are the groups of ruleSpecs side by side: every reading asks for most.
+var ruleGroups = func() (out [numRules]Rules) {
+	for i := range out {
+		out[i] = ruleSpecs[i].group
+	}
+	return out
+}()

@@ -15,8 +15,10 @@ func (s *State) judgeSensors(x *pass) {
 	if broken != 0 {
 		z = zoneBeyond
 	}
-	b := s.bounds(x, ruleFault)
-	s.judge(x, ruleFault, &b, sample{z: z})
+	if z == zoneBeyond || s.pool.track(ruleFault) != nil {
+		b := s.bounds(x, ruleFault)
+		s.judge(x, ruleFault, &b, sample{z: z})
+	}
 	if t := s.pool.track(ruleFault); t != nil && z == zoneBeyond {
 		t.peak = unit.Fixed(broken) // remembered until it is resolved
 	}

@@ -34,7 +34,7 @@ func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
 // pass is one call's view of the world.
 type pass struct {
 	c       *Config
-	p       Presence
+	p       *Presence
 	u       *unit.State
 	o       *unit.Observation // nil unless a reading is judged
 	e       rimewatch.Time    // event time to which the clocks run
@@ -44,7 +44,7 @@ type pass struct {
 	out     *[]Transition
 }
 
-func newPass(c *Config, p Presence, u *unit.State, now rimewatch.Time, out *[]Transition) pass {
+func newPass(c *Config, p *Presence, u *unit.State, now rimewatch.Time, out *[]Transition) pass {
 	return pass{c: c, p: p, u: u, e: now, now: now, recent: true, mayOpen: true, out: out}
 }
 
@@ -66,7 +66,7 @@ func (s *State) Arrived(c *Config, p Presence, u *unit.State, now rimewatch.Time
 	if now <= s.seenAt {
 		return out
 	}
-	x := newPass(c, p, u, now, &out)
+	x := newPass(c, &p, u, now, &out)
 	s.fire(&x)
 	s.seen(&p, now)
 	s.seenAt = now
@@ -80,7 +80,7 @@ func (s *State) Arrived(c *Config, p Presence, u *unit.State, now rimewatch.Time
 // for what still holds at its end. What is due by the wall clock alone is left
 // to Tick.
 func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation, now rimewatch.Time, last bool, out []Transition) []Transition {
-	x := newPass(c, p, u, now, &out)
+	x := newPass(c, &p, u, now, &out)
 	x.o, x.e = o, o.At
 	if o.Late {
 		s.late(&x)
@@ -141,7 +141,7 @@ func (s *State) Hold() (h unit.Hold) {
 // changed presence or configuration. Calling it more often changes nothing; a
 // call with every heartbeat keeps the signs of life exact.
 func (s *State) Tick(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {
-	x := newPass(c, p, u, now, &out)
+	x := newPass(c, &p, u, now, &out)
 	if p.Online {
 		s.seen(&p, now)
 	} else {
@@ -222,7 +222,7 @@ func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, boo
 // Deadline is when Tick must be called next, 0 when no time is set. It may lie
 // in the past: then Tick is due now. Call it after every other method.
 func (s *State) Deadline(c *Config, p Presence, u *unit.State) rimewatch.Time {
-	x := newPass(c, p, u, 0, nil)
+	x := newPass(c, &p, u, 0, nil)
 	first := never
 	if p.Online {
 		first = s.staleDue(&x)
@@ -344,16 +344,32 @@ func (s *State) end(i rule) {
 // Active yields the active alerts that people know of, in a fixed order.
 func (s *State) Active(u *unit.State) iter.Seq[Active] {
 	return func(yield func(Active) bool) {
-		known := s.active
-		if s.kept {
-			known &^= 1 << ruleHigh
-		}
-		for set := known; set != 0; set &= set - 1 {
+		for set := knownOf(s); set != 0; set &= set - 1 {
 			if !yield(s.describe(u, lowest(set))) {
 				return
 			}
 		}
 	}
+}
+
+// TypesOf yields the types of the active alerts that people know of, in a fixed order:
+// what most who ask for Active want to know, at a fraction of its cost.
+func TypesOf(s *State) iter.Seq[rimewatch.AlertType] {
+	return func(yield func(rimewatch.AlertType) bool) {
+		for set := knownOf(s); set != 0; set &= set - 1 {
+			if !yield(ruleSpecs[lowest(set)].typ) {
+				return
+			}
+		}
+	}
+}
+
+// knownOf is the set of rules with an active alert that people know of.
+func knownOf(s *State) uint32 {
+	if s.kept {
+		return s.active &^ (1 << ruleHigh)
+	}
+	return s.active
 }
 
 func (s *State) describe(u *unit.State, i rule) Active {

@@ -92,7 +92,7 @@ const ambientSpreads = 3.75
 // machine that vibrates without current.
 func (s *State) judgeSurroundings(x *pass) {
 	for _, p := range plainRules {
-		if v, ok := x.value(p.field); ok && x.c.judges(p.rule) {
+		if v, ok := x.value(p.field); ok {
 			s.level(x, p.rule, v)
 		}
 	}

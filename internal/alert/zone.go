@@ -190,7 +190,7 @@ func offlineBounds(p *Presence) bounds {
 
 // judgePresence opens and resolves device_offline.
 func (s *State) judgePresence(x *pass, online bool) {
-	p := &x.p
+	p := x.p
 	t := s.pool.track(ruleOffline)
 	silent := !online && !p.Announced && !p.NeverSeen
 	if t == nil {

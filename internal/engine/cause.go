@@ -2,6 +2,7 @@ package engine
 
 import (
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
@@ -18,8 +19,8 @@ func (s *State) hint(r *rimewatch.Reading) {
 	if s.Unit.Broken().Has(rimewatch.ProductZoneTemp) {
 		h |= health.HintSensor
 	}
-	for a := range s.Alert.Active(&s.Unit) {
-		h |= hintOf(a.Type)
+	for t := range alert.TypesOf(&s.Alert) {
+		h |= hintOf(t)
 	}
 	if p, ok := s.Predict.Standing(&s.Unit); ok {
 		h |= hintOf(p.Type)

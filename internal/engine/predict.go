@@ -18,8 +18,8 @@ func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
 
 // Knows reports whether an alert of the type is active as far as the state knows.
 func (s *State) Knows(t rimewatch.AlertType) bool {
-	for a := range s.Alert.Active(&s.Unit) {
-		if a.Type == t {
+	for known := range alert.TypesOf(&s.Alert) {
+		if known == t {
 			return true
 		}
 	}

@@ -71,6 +71,9 @@ const staleAfter = rimewatch.Hour
 // notified of before: what happened in readings that were too old for that is made up
 // for.
 func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Transition) []Transition {
+	if s.raised == s.alarm.fault && len(out) == from {
+		return out // the usual case
+	}
 	raised, now := faults[s.raised].alert, faults[s.alarm.fault].alert
 	if raised == now && len(out) == from || follows(out[from:], raised, now) {
 		s.raised = s.alarm.fault

@@ -52,10 +52,7 @@ func (s *State) Seen(now rimewatch.Time) (cameOnline bool) {
 	// reports every ten minutes would never be known as one.
 	if gap := now - s.gapStart; s.gapStart == 0 || gap >= minGap || gap < 0 {
 		if s.gapStart != 0 && gap > 0 && gap <= maxGap {
-			s.gaps[s.nextGap] = uint32(gap)
-			s.nextGap = (s.nextGap + 1) % gapsKept
-			s.numGaps = min(s.numGaps+1, gapsKept)
-			s.learn()
+			s.takeGap(uint32(gap))
 		}
 		s.gapStart = now
 	}
@@ -95,6 +92,17 @@ func (s *State) Interval(c Config) time.Duration {
 		return 0
 	}
 	return time.Duration(s.median) * time.Millisecond
+}
+
+// takeGap takes a gap in place of the oldest.
+func (s *State) takeGap(gap uint32) {
+	was := s.gaps[s.nextGap]
+	s.gaps[s.nextGap] = gap
+	s.nextGap = (s.nextGap + 1) % gapsKept
+	if s.numGaps < gapsKept || was != gap {
+		s.numGaps = min(s.numGaps+1, gapsKept)
+		s.learn()
+	}
 }
 
 // learn keeps the median of the gaps.

@@ -82,18 +82,19 @@ var sensorOf = [...]rimewatch.Field{
 func (b *doubts) Aside() Channels { return b.aside | b.pipes() }
 
 // asideFields are the sensors that are set aside.
-func (b *doubts) asideFields() (set rimewatch.Fields) {
-	off := b.Aside()
-	if off == 0 {
-		return 0
-	}
-	for ch, f := range sensorOf {
-		if off.Has(Channel(ch)) {
-			set = set.With(f)
+func (b *doubts) asideFields() rimewatch.Fields { return sensorsOf[b.Aside()&(1<<len(sensorOf)-1)] }
+
+// sensorsOf are the sensors of each set of channels: every reading asks.
+var sensorsOf = func() (sets [1 << len(sensorOf)]rimewatch.Fields) {
+	for off := range sets {
+		for ch, f := range sensorOf {
+			if Channels(off).Has(Channel(ch)) {
+				sets[off] = sets[off].With(f)
+			}
 		}
 	}
-	return set
-}
+	return sets
+}()
 
 // Doubtful reports whether nothing can be concluded at all: the ambient temperature,
 // by which everything is compared, is set aside or has just jumped, or sensors

@@ -163,7 +163,7 @@ func (w *cycles) RunsBelow(minutes float64) bool {
 	}
 	n := 0
 	for _, l := range w.lens {
-		if float64(l)/60 < minutes {
+		if float64(l) < 60*minutes {
 			n++
 		}
 	}

@@ -32,10 +32,8 @@ func FixedOf(v float64) Fixed {
 		return math.MaxInt32
 	case v <= math.MinInt32:
 		return math.MinInt32
-	case v < 0:
-		return Fixed(v - 0.5)
 	default:
-		return Fixed(v + 0.5)
+		return Fixed(v + math.Copysign(0.5, v)) // without a branch: the zone of a freezer is below 0, its pipes are not
 	}
 }
 

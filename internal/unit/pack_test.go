@@ -1,6 +1,7 @@
 package unit_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -105,5 +106,17 @@ func TestDamage(t *testing.T) {
 	r.Bools(&x, &y)
 	if _, ok := r.Done(); ok {
 		t.Error("a third of two booleans is taken")
+	}
+}
+
+// TestFixedRounds to the nearest, away from 0 where two are.
+func TestFixedRounds(t *testing.T) {
+	for v, want := range map[float64]unit.Fixed{
+		0: 0, math.Copysign(0, -1): 0, 21.3: 213_000, -21.3: -213_000, 0.00005: 1, -0.00005: -1, 0.00004: 0, -0.00004: 0,
+		1e9: math.MaxInt32, -1e9: math.MinInt32, math.Inf(1): math.MaxInt32, math.Inf(-1): math.MinInt32,
+	} {
+		if got := unit.FixedOf(v); got != want {
+			t.Errorf("%v is %d, want %d", v, got, want)
+		}
 	}
 }

@@ -90,11 +90,15 @@ func (s *State) contradictions(c *Config, o *Observation) rimewatch.Fields {
 func (s *State) meterMute(o *Observation) bool {
 	w, v := &s.running, &o.Reading.Values
 	usual := s.usual(Amps)
+	shows := v[rimewatch.AmpDraw] >= muteShare*usual
+	if usual == 0 || shows && w.mute == 0 || !o.Sane.Has(rimewatch.AmpDraw) {
+		return false // with nothing to take back
+	}
 	runs, known := s.runsBeside(o)
-	if usual == 0 || !known || !o.Sane.Has(rimewatch.AmpDraw) {
+	if !known {
 		return false
 	}
-	if v[rimewatch.AmpDraw] >= muteShare*usual {
+	if shows {
 		w.mute = 0
 		return false
 	}
@@ -165,7 +169,7 @@ func (s *State) Broken() rimewatch.Fields {
 // temperature when it ever sent one, otherwise anything. A broken zone sensor
 // is another matter.
 func (s *State) Fresh() rimewatch.Time {
-	if s.zoneAt == 0 || s.Broken().Has(rimewatch.ProductZoneTemp) {
+	if s.zoneAt == 0 || s.zoneAt != s.at && s.Broken().Has(rimewatch.ProductZoneTemp) {
 		return s.at
 	}
 	return s.zoneAt

@@ -84,21 +84,12 @@ const (
 	placeKnown  = 48      // h before it counts
 )
 
-// learn takes what held for a time; a gap counts as an hour at most.
-func (u *place) learn(v float64, held rimewatch.Time) {
-	h := min(float32(held)/float32(hour), 1)
-	if u.hours == 0 {
-		u.mean = float32(v)
-	}
-	u.hours = min(u.hours+h, placeMemory)
-	if u.hours <= 0 {
-		return
-	}
-	a := h / u.hours
-	d := float32(v) - u.mean
-	u.mean += a * d
-	d = float32(v) - u.mean
-	u.spread += a * (max(d, -d) - u.spread)
+// learn takes v with its weight.
+func (u *place) learn(v, weight float32) {
+	d := v - u.mean
+	u.mean += weight * d
+	d = v - u.mean
+	u.spread += weight * (max(d, -d) - u.spread)
 }
 
 // usual is mean and spread (the mean absolute deviation) of about two weeks; ok is
@@ -111,6 +102,32 @@ func (u *place) usual() (mean, spread float64, ok bool) {
 type places struct {
 	humid place // %RH
 	air   place // °C, ambient
+}
+
+// learn takes what held since the reading before; a gap counts as an hour at most.
+func (p *places) learn(o *Observation) {
+	h := min(float32(o.Gap)/float32(hour), 1)
+	behind, weight := float32(0), float32(0) // mostly both come with every reading: one division
+	for _, x := range [...]struct {
+		at *place
+		of rimewatch.Field
+	}{{&p.humid, rimewatch.Humidity}, {&p.air, rimewatch.AmbientTemp}} {
+		u := x.at
+		if !o.Valid.Has(x.of) {
+			continue
+		}
+		v := float32(o.Reading.Values[x.of])
+		if u.hours == 0 {
+			u.mean = v
+		}
+		if u.hours = min(u.hours+h, placeMemory); u.hours <= 0 {
+			continue
+		}
+		if u.hours != behind {
+			behind, weight = u.hours, h/u.hours
+		}
+		u.learn(v, weight)
+	}
 }
 
 // UsualHumidity is mean and spread of the humidity of about two weeks, %RH; ok is

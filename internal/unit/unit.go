@@ -162,12 +162,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	if o.Valid.Has(rimewatch.Voltage) {
 		s.supply.learn(r.Values[rimewatch.Voltage], s.Learning())
 	}
-	if o.Valid.Has(rimewatch.Humidity) {
-		s.humid.learn(r.Values[rimewatch.Humidity], o.Gap)
-	}
-	if o.Valid.Has(rimewatch.AmbientTemp) {
-		s.air.learn(r.Values[rimewatch.AmbientTemp], o.Gap)
-	}
+	s.places.learn(o)
 	s.followDoor(c, o, hold)
 }
 
