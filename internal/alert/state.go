@@ -19,9 +19,9 @@ type State struct {
 	live       uint32         // set of rules whose newest value was recent when it arrived
 	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
 	stated     unit.Stamp     // when the alert that is kept back is told, whatever happens
+	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
 	gone       bool           // offline as far as the state was told
 	graced     bool           // the warning of the present excursion waits for a declared defrost
-	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
 	settled    bool           // that is known
 	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
 	warnBefore before         // before the product temperature passed its limit

@@ -40,11 +40,11 @@ type Transition struct {
 // alarm is the predictive alert of a device. There is one at a time: further
 // faults go into its evidence.
 type alarm struct {
-	since   rimewatch.Time // the departure began
-	opened  rimewatch.Time
-	renewed rimewatch.Time // newest event that supports one that rests on events
-	lead    lead           // h, 0 without
-	score   float32        // of the diagnosis
+	since   unit.Stamp // the departure began
+	opened  unit.Stamp
+	renewed unit.Stamp // newest event that supports one that rests on events
+	lead    lead       // h, 0 without
+	score   float32    // of the diagnosis
 	risk    float32
 	fault   uint8         // 0 = none active
 	departs unit.Channels // in its evidence as last told
@@ -291,7 +291,7 @@ func (s *State) events(u *unit.State, f *findings) {
 
 // open opens an alert for a diagnosis.
 func (s *State) open(u *unit.State, at rimewatch.Time, d *diagnosis, f *findings, byEvent bool, out []Transition) []Transition {
-	s.alarm = alarm{opened: at, renewed: at, since: s.departedSince(at, byEvent), byEvent: byEvent}
+	s.alarm = alarm{opened: unit.StampOf(at), renewed: unit.StampOf(at), since: unit.StampOf(s.departedSince(at, byEvent)), byEvent: byEvent}
 	s.take(u, d, f, at)
 	s.alarm.critical = s.grave()
 	return append(out, s.transition(u, Opened, at, f))
@@ -321,7 +321,7 @@ func (s *State) take(u *unit.State, d *diagnosis, f *findings, at rimewatch.Time
 	a.fault, a.second, a.score = d.first, d.second, float32(d.score)
 	spec := &faults[a.fault]
 	ends := s.endsOf(u, spec)
-	a.lead, a.hasLead = s.hist.leadTime(ends, int((at-a.since)/unit.WindowLength))
+	a.lead, a.hasLead = s.hist.leadTime(ends, int((at-a.since.Time())/unit.WindowLength))
 	if spec.family == familyFrost {
 		a.lead.h, a.lead.lo = a.lead.h/iceSpeedsUp, a.lead.lo/iceSpeedsUp
 	}
@@ -353,7 +353,7 @@ func (s *State) endsOf(u *unit.State, spec *fault) []limit {
 // follow keeps an open alert up to date, or ends it.
 func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
 	a := &s.alarm
-	if a.byEvent && at-a.renewed < eventHold {
+	if a.byEvent && at-a.renewed.Time() < eventHold {
 		a.supported = a.supported || supported
 		return out
 	}
@@ -371,7 +371,7 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 	s.keepName(u, d, f)
 	if faults[d.first].alert != faults[a.fault].alert {
 		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
-		s.alarm = alarm{opened: at, since: before.since, renewed: at}
+		s.alarm = alarm{opened: unit.StampOf(at), since: before.since, renewed: unit.StampOf(at)}
 		s.take(u, d, f, at)
 		s.alarm.critical = s.grave()
 		return append(out, s.transition(u, Opened, at, f))
@@ -431,7 +431,7 @@ func (s *State) resolve(u *unit.State, at rimewatch.Time, how rimewatch.Resoluti
 	if q := &s.quick; s.alarm.byEvent && !s.alarm.supported && how == rimewatch.ResolvedAuto {
 		// No window ever bore it out: whatever it was, it is not to cry again soon,
 		// and the less so the more often it has.
-		q.muted = at + suddenMute<<min(2*q.cried, 8)
+		q.muted = unit.StampOf(at + suddenMute<<min(2*q.cried, 8))
 		q.cried = min(q.cried+1, 100)
 	}
 	s.alarm = alarm{}
@@ -476,7 +476,7 @@ func (s *State) Standing(u *unit.State) (st Standing, ok bool) {
 // it: the next window or event that supports it opens it anew.
 func (s *State) Dismiss(at rimewatch.Time) {
 	s.alarm, s.raised = alarm{pending: needPending - 1}, fiNone
-	s.quick.muted = max(s.quick.muted, at+dismissMute)
+	s.quick.muted = unit.StampOf(max(s.quick.muted.Time(), at+dismissMute))
 }
 
 // dismissMute is how long single readings do not raise again what a person has

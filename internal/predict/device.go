@@ -158,17 +158,19 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 
 // Move moves every moment that is remembered by so many milliseconds.
 func (s *State) Move(by rimewatch.Time) {
-	for _, t := range []*rimewatch.Time{&s.quick.from, &s.quick.muted, &s.alarm.since, &s.alarm.opened, &s.alarm.renewed} {
-		if *t != 0 {
-			*t += by
+	for _, t := range []*unit.Stamp{&s.quick.from, &s.quick.muted, &s.alarm.since, &s.alarm.opened, &s.alarm.renewed} {
+		if t.Set() {
+			*t = unit.StampOf(t.Time() + by)
 		}
 	}
 }
 
 func (s *State) code(c *unit.Codec) {
-	for i := range s.hist.values {
-		for k := range s.hist.values[i] {
-			c.Signed(&s.hist.values[i][k])
+	for ch := range trendChannels {
+		for i := range historyLen {
+			v := s.hist.get(ch, i)
+			c.Signed(&v)
+			s.hist.put(ch, i, v)
 		}
 	}
 	c.Bytes(&s.hist.next, &s.hist.n, &s.raised)
@@ -179,20 +181,20 @@ func (s *State) code(c *unit.Codec) {
 func (q *quick) code(c *unit.Codec) {
 	for i := range q.early {
 		for k := range q.early[i] {
-			c.Floats(&q.early[i][k].mean, &q.early[i][k].vari)
+			c.Reals(&q.early[i][k].mean, &q.early[i][k].vari)
 			c.Shorts(&q.early[i][k].n)
 		}
 	}
 	for i := range q.mean {
 		c.Floats(&q.mean[i])
 	}
-	c.Times(&q.from, &q.muted)
+	c.Stamps(&q.from, &q.muted)
 	c.Floats(&q.tripAmp)
 	c.Bytes(&q.n, &q.steady, &q.cried)
 }
 
 func (a *alarm) code(c *unit.Codec) {
-	c.Times(&a.since, &a.opened, &a.renewed)
+	c.Stamps(&a.since, &a.opened, &a.renewed)
 	c.Floats(&a.lead.h, &a.lead.lo, &a.lead.hi, &a.score, &a.risk)
 	c.Bytes(&a.fault, (*uint8)(&a.departs), &a.second, &a.calm, &a.other, &a.pending, &a.weak)
 	c.Bools(&a.critical, &a.sudden, &a.supported, &a.byEvent, &a.hasLead)

@@ -10,7 +10,7 @@ import (
 
 // history keeps the newest windows of the channels that carry trends: ten days.
 type history struct {
-	values [trendChannels][historyLen]int16 // hundredths of the channel's floor
+	values [trendChannels][historyLen * 3 / 2]uint8 // hundredths of the channel's floor, twelve bits each
 	next   uint8
 	n      uint8
 }
@@ -21,11 +21,44 @@ const (
 	historyUnit   = 100
 )
 
+// Of the twelve bits the first says whether the others count coarseStep times as much:
+// beyond ten floors, where nobody asks for hundredths.
+const (
+	coarseBit  = 1 << 11
+	coarseStep = 32
+	fineMost   = coarseBit / 2
+)
+
+// put sets the i-th value of a channel.
+func (h *history) put(c unit.Channel, i int, v int16) {
+	coarse := uint16(0)
+	if v < -fineMost || v >= fineMost {
+		v, coarse = (v+coarseStep/2)>>5, coarseBit
+	}
+	bits, at := uint16(v)&(coarseBit-1)|coarse, h.values[c][i*3/2:]
+	if i%2 == 0 {
+		at[0], at[1] = uint8(bits), at[1]&0xf0|uint8(bits>>8)
+	} else {
+		at[0], at[1] = at[0]&0x0f|uint8(bits<<4), uint8(bits>>4)
+	}
+}
+
+// get returns the i-th value of a channel.
+func (h *history) get(c unit.Channel, i int) int16 {
+	at := h.values[c][i*3/2:]
+	bits := (uint16(at[0]) | uint16(at[1])<<8) >> (4 * (i % 2)) & (2*coarseBit - 1)
+	v := int16(bits<<5) >> 5 // the sign of eleven bits
+	if bits&coarseBit != 0 {
+		return v * coarseStep
+	}
+	return v
+}
+
 func (h *history) add(u *unit.State) {
 	for c := range trendChannels {
 		now, _, _ := u.Departure(c)
 		v := math.Round(now / c.Floor() * historyUnit)
-		h.values[c][h.next] = int16(max(-32000, min(32000, v)))
+		h.put(c, int(h.next), int16(max(-32000, min(32000, v))))
 	}
 	h.next = (h.next + 1) % historyLen
 	h.n = min(h.n+1, historyLen)
@@ -37,7 +70,7 @@ func (h *history) back(c unit.Channel, windows int) float64 {
 		return 0
 	}
 	i := (int(h.next) + 2*historyLen - 1 - windows) % historyLen
-	return float64(h.values[c][i]) / historyUnit * c.Floor()
+	return float64(h.get(c, i)) / historyUnit * c.Floor()
 }
 
 // step is how much of a channel's departure came within the last day, 0–1.

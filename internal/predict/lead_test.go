@@ -11,7 +11,7 @@ import (
 func TestLeadIsNeverSure(t *testing.T) {
 	var h history
 	for i := range historyLen {
-		h.values[unit.Discharge][i] = int16(historyUnit * i / unit.WindowsADay / 4) // a quarter of its floor a day
+		h.put(unit.Discharge, i, int16(historyUnit*i/unit.WindowsADay/4)) // a quarter of its floor a day
 	}
 	h.n = historyLen
 	now, perDay := h.back(unit.Discharge, 0), unit.Discharge.Floor()/4
@@ -28,9 +28,9 @@ func TestLeadIsNeverSure(t *testing.T) {
 // sooner than a straight line says.
 func TestIceSpeedsUp(t *testing.T) {
 	var u unit.State
-	s := State{alarm: alarm{since: testStart}}
+	s := State{alarm: alarm{since: unit.StampOf(testStart)}}
 	for i := range historyLen {
-		s.hist.values[unit.Amps][i] = int16(-historyUnit * i / unit.WindowsADay / 8) // an eighth of its floor a day
+		s.hist.put(unit.Amps, i, int16(-historyUnit*i/unit.WindowsADay/8)) // an eighth of its floor a day
 	}
 	s.hist.n = historyLen
 	straight, ok := s.hist.leadTime(faults[fiIcing].ends, historyLen)

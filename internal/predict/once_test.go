@@ -3,6 +3,9 @@ package predict
 import (
 	"testing"
 
+	"pgregory.net/rapid"
+
+	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -46,10 +49,43 @@ func step(i, at int, by float64) float64 {
 
 // push adds a window in which one channel departs.
 func (h *history) push(c unit.Channel, by float64) {
-	for k := range h.values {
-		h.values[k][h.next] = 0
+	for k := range trendChannels {
+		h.put(k, int(h.next), 0)
 	}
-	h.values[c][h.next] = int16(by / c.Floor() * historyUnit)
+	h.put(c, int(h.next), int16(by/c.Floor()*historyUnit))
 	h.next = (h.next + 1) % historyLen
 	h.n = min(h.n+1, historyLen)
+}
+
+// TestHistoryOfTwelveBits: what is within ten floors is kept to the hundredth, what is
+// beyond to a third of a floor, and no value touches its neighbours.
+func TestHistoryOfTwelveBits(t *testing.T) {
+	var h history
+	rapid.Check(t, func(t *rapid.T) {
+		c, i := unit.Channel(rapid.IntRange(0, int(trendChannels)-1).Draw(t, "channel")), rapid.IntRange(0, historyLen-1).Draw(t, "window")
+		v := int16(rapid.IntRange(-32000, 32000).Draw(t, "value"))
+		if rapid.Bool().Draw(t, "ordinary") {
+			v %= fineMost
+		}
+		was := h
+		h.put(c, i, v)
+		for ch := range trendChannels {
+			for k := range historyLen {
+				got, want, room := h.get(ch, k), was.get(ch, k), int16(0)
+				if ch == c && k == i {
+					want = v
+					if v < -fineMost || v >= fineMost {
+						room = coarseStep / 2
+					}
+				}
+				if got-want > room || want-got > room {
+					t.Fatalf("channel %d, window %d: %d, want %d", ch, k, got, want)
+				}
+			}
+		}
+		again := h.get(c, i)
+		if h.put(c, i, again); h.get(c, i) != again {
+			t.Fatalf("%d does not stay as it is read", again)
+		}
+	})
 }

@@ -11,9 +11,9 @@ import (
 type quick struct {
 	early   [earlySteps][earlyChannels]norm // residuals of readings soon after a start
 	mean    [trendChannels]float32          // exponential means of the corrected residuals of single readings in runs
-	from    rimewatch.Time                  // a sudden departure has lasted since
 	tripAmp float32                         // %, current at the end of the newest runs without result against steady running
-	muted   rimewatch.Time                  // no sudden departure counts before
+	from    unit.Stamp                      // a sudden departure has lasted since
+	muted   unit.Stamp                      // no sudden departure counts before
 	n       uint8                           // readings in a row that depart
 	steady  uint8                           // of them in steady running
 	cried   uint8                           // alerts from events that no window bore out
@@ -21,15 +21,17 @@ type quick struct {
 
 // norm is a mean and a variance in the making.
 type norm struct {
-	mean, vari float32
+	mean, vari unit.Real
 	n          uint16
 }
 
 func (m *norm) add(v float64) {
 	m.n = min(m.n+1, 2000)
-	d := float32(v) - m.mean
-	m.mean += d / float32(m.n)
-	m.vari += (d*(float32(v)-m.mean) - m.vari) / float32(m.n)
+	mean, vari := m.mean.Float(), m.vari.Float()
+	d := float32(v) - mean
+	mean += d / float32(m.n)
+	vari += (d*(float32(v)-mean) - vari) / float32(m.n)
+	m.mean, m.vari = unit.RealOf(mean), unit.RealOf(vari)
 }
 
 // Until running is steady the readings are compared with what is usual so many
@@ -84,8 +86,8 @@ func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) 
 			} else if e.n < 20 {
 				have &^= 1 << ch
 			} else {
-				y[ch] -= float64(e.mean)
-				y[ch] *= earlyTrust[ch] * min(1, ch.Floor()/(2*math.Sqrt(float64(e.vari))+1e-9))
+				y[ch] -= float64(e.mean.Float())
+				y[ch] *= earlyTrust[ch] * min(1, ch.Floor()/(2*math.Sqrt(float64(e.vari.Float()))+1e-9))
 			}
 		}
 	}
@@ -93,7 +95,7 @@ func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) 
 		return out
 	}
 	if o.AirLeapt || u.AirStands() {
-		s.quick.from, s.quick.n, s.quick.steady = 0, 0, 0
+		s.quick.from, s.quick.n, s.quick.steady = unit.Stamp{}, 0, 0
 		return out
 	}
 	return s.sudden(u, o, y, have, out)
@@ -136,23 +138,23 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 		}
 	}
 	if far < 1 || near < 2 {
-		q.from, q.n, q.steady = 0, 0, 0
+		q.from, q.n, q.steady = unit.Stamp{}, 0, 0
 		return out
 	}
-	if q.from == 0 {
-		q.from = o.At
+	if !q.from.Set() {
+		q.from = unit.StampOf(o.At)
 	}
 	q.n = min(q.n+1, 200)
 	if o.At-u.RunStarted() >= rimewatch.Time(u.Gate()*float64(rimewatch.Minute)) {
 		q.steady = min(q.steady+1, 200)
 	}
-	if q.n < suddenReadings || o.At-q.from < suddenFor || s.melts(u, o.At) || s.speedMoved() || s.alarm.active() || o.At < q.muted {
+	if q.n < suddenReadings || o.At-q.from.Time() < suddenFor || s.melts(u, o.At) || s.speedMoved() || s.alarm.active() || o.At < q.muted.Time() {
 		return out
 	}
-	if u.RunStarted() <= q.from && (u.Phase() == unit.Recovering || q.steady < 3) {
+	if u.RunStarted() <= q.from.Time() && (u.Phase() == unit.Recovering || q.steady < 3) {
 		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
-	if u.ZoneAt() == 0 && (u.RunStarted() <= q.from || o.At-q.from < unseenFor) {
+	if u.ZoneAt() == 0 && (u.RunStarted() <= q.from.Time() || o.At-q.from.Time() < unseenFor) {
 		return out // defrosts, deliveries and power cuts are known by the zone alone
 	}
 	if u.AirExplains([earlyChannels]float64{float64(q.mean[unit.Discharge]), float64(q.mean[unit.Suction]), float64(q.mean[unit.Amps])}) {
@@ -163,7 +165,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if d.score < needFit || faults[d.first].alert == "" || d.first == fiBearing { // what wears does not come within minutes
 		return out
 	}
-	if faults[d.first].family == familyHead && o.At-q.from < headFor && q.n < headReadings && math.Abs(fit(fiCondenserFan, &f)-fit(fiOvercharge, &f)) < needMargin {
+	if faults[d.first].family == familyHead && o.At-q.from.Time() < headFor && q.n < headReadings && math.Abs(fit(fiCondenserFan, &f)-fit(fiOvercharge, &f)) < needMargin {
 		return out // the discharge line still warms up, and only how hot it gets tells the two apart
 	}
 	if frosty := max(-f.of[unit.Suction]/unit.Suction.Floor(), -f.of[unit.Amps]/unit.Amps.Floor()); faults[d.first].alert == rimewatch.EvaporatorIcingSuspected && frosty < suddenFrost {
@@ -179,7 +181,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 // not.
 func (s *State) melts(u *unit.State, at rimewatch.Time) bool {
 	longest := u.MeltsRunning()
-	return longest > 0 && at-s.quick.from < max(meltShows, longest)
+	return longest > 0 && at-s.quick.from.Time() < max(meltShows, longest)
 }
 
 // unseenFor is how long a sudden departure must last where no zone shows what the unit
@@ -268,13 +270,13 @@ const tripSpan = 45 * rimewatch.Minute
 // openByEvent opens an alert that rests on counted events, or renews it.
 func (s *State) openByEvent(u *unit.State, at rimewatch.Time, first, second uint8, out []Transition) []Transition {
 	a := &s.alarm
-	if !a.active() && at < s.quick.muted {
+	if !a.active() && at < s.quick.muted.Time() {
 		return out
 	}
 	f := s.findings(u)
 	d := diagnosis{first: first, second: second, score: 0.8, next: 0.5}
 	if a.active() {
-		a.renewed = at
+		a.renewed = unit.StampOf(at)
 		if a.byEvent || faults[a.fault].alert == faults[first].alert && a.critical {
 			return out
 		}

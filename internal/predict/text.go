@@ -28,7 +28,7 @@ func (s *State) transition(u *unit.State, kind Kind, at rimewatch.Time, f *findi
 	a := &s.alarm
 	a.departs = inEvidence(u, f)
 	spec := &faults[a.fault]
-	t := Transition{Kind: kind, Type: spec.alert, Severity: rimewatch.Warning, At: at, ConditionStartedAt: a.since, Prediction: s.prediction(u, at, f)}
+	t := Transition{Kind: kind, Type: spec.alert, Severity: rimewatch.Warning, At: at, ConditionStartedAt: a.since.Time(), Prediction: s.prediction(u, at, f)}
 	if a.critical {
 		t.Severity = rimewatch.Critical
 	}
@@ -81,7 +81,7 @@ func (s *State) prediction(u *unit.State, at rimewatch.Time, f *findings) *rimew
 func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewatch.Evidence {
 	list := s.departed(u, at, f)
 	add := func(e rimewatch.Evidence) {
-		e.Since, e.Cycles = s.alarm.since, s.cyclesSince(u, at)
+		e.Since, e.Cycles = s.alarm.since.Time(), s.cyclesSince(u, at)
 		list = append(list, e)
 	}
 	if f.of[ftFailed] > 0 {
@@ -136,7 +136,7 @@ func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 		ambient := round(unit.RefAmbient+u.Ambient(), 0)
 		list = append(list, rimewatch.Evidence{
 			Metric: channelMetric[ch], Observed: round(observed, 2), Expected: round(expected, 2), Unit: rimewatch.MeasureUnit(channelMetric[ch]),
-			Since: s.alarm.since, Cycles: s.cyclesSince(u, at), Ambient: &ambient,
+			Since: s.alarm.since.Time(), Cycles: s.cyclesSince(u, at), Ambient: &ambient,
 		})
 	}
 	return list
@@ -145,7 +145,7 @@ func (s *State) departed(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 // cyclesSince is about how many cycles the compressor has made since the
 // departure began.
 func (s *State) cyclesSince(u *unit.State, at rimewatch.Time) int {
-	return int(float64(max(0, at-s.alarm.since)/rimewatch.Minute) / max(1, u.CycleMinutes()))
+	return int(float64(max(0, at-s.alarm.since.Time())/rimewatch.Minute) / max(1, u.CycleMinutes()))
 }
 
 func round(v float64, digits int) float64 {

@@ -223,7 +223,7 @@ func (k *humpKind) code(c *Codec) {
 }
 
 func (t *tally) code(c *Codec) {
-	c.Floats(&t.sum)
+	c.Reals(&t.sum)
 	c.Shorts(&t.n)
 }
 

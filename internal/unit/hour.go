@@ -55,18 +55,18 @@ type hourly struct {
 
 // tally is a sum and a count.
 type tally struct {
-	sum float32
+	sum Real
 	n   uint16
 }
 
 func (t *tally) add(v float64) {
 	if t.n < math.MaxUint16 {
-		t.sum += float32(v)
+		t.sum = RealOf(t.sum.Float() + float32(v))
 		t.n++
 	}
 }
 
-func (t *tally) mean() float64 { return float64(t.sum) / float64(t.n) }
+func (t *tally) mean() float64 { return float64(t.sum.Float()) / float64(t.n) }
 
 // gather adds a reading to the hour and to the six hours. Running is steady once
 // it has lasted Gate minutes, and comparable up to Longest.

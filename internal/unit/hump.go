@@ -19,11 +19,11 @@ type humps struct {
 
 	hump // the running one
 
-	movedAt Stamp // the probe was last moved
 	kinds   [2]humpKind
 	loose   [3]looseHump // the newest that belong to no kind
+	onsets  [8]uint32    // min since the epoch, the newest onsets of recognised humps
+	movedAt Stamp        // the probe was last moved
 	looseN  uint8
-	onsets  [8]uint32 // min since the epoch, the newest onsets of recognised humps
 	onsetN  uint8
 	flags   uint8 // declared defrosts seen, saturating
 }

@@ -40,6 +40,21 @@ func FixedOf(v float64) Fixed {
 // Float is the value.
 func (f Fixed) Float() float64 { return float64(f) / 1e4 }
 
+// Real is a float32 that may lie at any even address: beside a number of 16 bits
+// nothing is left empty.
+type Real [2]uint16
+
+// RealOf packs a number.
+func RealOf(v float32) Real {
+	b := math.Float32bits(v)
+	return Real{uint16(b), uint16(b >> 16)}
+}
+
+// Float is the number.
+func (r Real) Float() float32 {
+	return math.Float32frombits(uint32(r[0]) | uint32(r[1])<<16)
+}
+
 // Codec writes or reads the fields of a state in one fixed order, so that both
 // directions share one description. Every eight fields are preceded by a byte
 // that says which of them are not zero; only those follow: numbers as varints,
@@ -234,6 +249,15 @@ func (c *Codec) Floats(list ...*float32) {
 				c.Check(*f == *f)
 			}
 		}
+	}
+}
+
+// Reals codes numbers like Floats.
+func (c *Codec) Reals(list ...*Real) {
+	for _, r := range list {
+		v := r.Float()
+		c.Floats(&v)
+		*r = RealOf(v)
 	}
 }
 

@@ -28,29 +28,29 @@ func (p Phase) String() string { return phaseNames[p] }
 // phases follow the unit through what its thermostat does, and learn what is
 // usual of that.
 type phases struct {
-	since     Stamp    // the phase began
-	started   Stamp    // the newest run began
-	resettled Stamp    // the thermostat was last seen to have been set anew
-	trips     [6]Stamp // newest runs without result, oldest overwritten
-	zone      float32  // °C, smoothed over some readings
-	cutIn     float32  // °C of zone at which a run usually begins
-	cutOut    float32  // and ends
-	newOut    float32  // °C of zone at which runs now end instead
-	runMin    float32  // min that a run usually lasts
-	offMin    float32  // min between two runs
-	beganAt   float32  // °C of zone when the present or newest run began
-	endAmps   float32  // A at its end
-	stoodAt   float32  // °C of zone when the compressor stopped
-	warmest   float32  // °C of zone since
-	runs      uint16   // learnt from
-	shifted   uint8    // runs that ended at newOut
-	tripN     uint8
-	phase     Phase
-	from      Phase      // before the present or newest run
+	since     Stamp      // the phase began
+	started   Stamp      // the newest run began
+	resettled Stamp      // the thermostat was last seen to have been set anew
+	trips     [6]Stamp   // newest runs without result, oldest overwritten
+	zone      float32    // °C, smoothed over some readings
+	cutIn     float32    // °C of zone at which a run usually begins
+	cutOut    float32    // and ends
+	newOut    float32    // °C of zone at which runs now end instead
+	runMin    float32    // min that a run usually lasts
+	offMin    float32    // min between two runs
+	beganAt   float32    // °C of zone when the present or newest run began
+	endAmps   float32    // A at its end
+	stoodAt   float32    // °C of zone when the compressor stopped
+	warmest   float32    // °C of zone since
 	rises     [4]float32 // K that the zone rose in the newest defrosts
-	riseN     uint8
-	usualSum  float32 // K, of the rises that are usual
+	usualSum  float32    // K, of the rises that are usual
 	usualN    uint16
+	runs      uint16 // learnt from
+	shifted   uint8  // runs that ended at newOut
+	tripN     uint8
+	riseN     uint8
+	phase     Phase
+	from      Phase // before the present or newest run
 }
 
 // lostAfter is the gap after which a unit's phase is not known any more.
