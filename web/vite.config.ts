@@ -53,7 +53,9 @@ export default defineConfig({
     target: 'es2023',
     // The content security policy allows no data: for scripts and fonts.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // The names of the parts of every page would be a kilobyte that the first page loads: the pages that somebody who is woken opens
+    // have theirs loaded together, the others have theirs found on the way.
+    modulePreload: { polyfill: false, resolveDependencies: (page, parts) => (/\b(Overview|Device|Alerts)-/.test(page) ? parts : parts.filter((p) => p.endsWith('.css'))) },
     reportCompressedSize: false,
     // What every page needs is one file and what the overview shares with others is another: they compress better than twenty.
     rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'core', tags: ['$initial'] }, { name: 'units', test: shared, minShareCount: 2 }] } } },
