@@ -41,6 +41,8 @@ export class Visitor {
   endsElsewhere = false;
   /** Whatever it asks fails: the browser writes an error for that, too. */
   failing = false;
+  /** Its server has too much to do, and says so. */
+  busy = false;
   /** Addresses at which there is nothing, as the test knows. */
   nothingAt = /^$/;
   /** Its network is cut: the browser writes an error for each request that fails. */
@@ -69,7 +71,7 @@ export class Visitor {
     const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
     if (status === 401 && this.endsElsewhere) return;
-    if (status === 500 && this.failing) return;
+    if ((status === 500 && this.failing) || (status === 429 && this.busy)) return;
     if (m.text().includes('WebSocket is closed before the connection is established')) return; // the page was left, or had another language, before a busy server had answered
     if (status === 404 && URL.canParse(url) && this.nothingAt.test(new URL(url).pathname)) return;
     if (this.cutOff && /net::ERR_|WebSocket connection/.test(m.text())) return;
@@ -119,7 +121,8 @@ export class Visitor {
   async settled() {
     await this.page.locator('h1').filter({ visible: true }).first().waitFor();
     // Several parts of a page may be loading at once: a locator that waits would take only one.
-    await expect.poll(() => this.page.locator('[aria-busy=true]').count(), `${this.page.url()} is busy`).toBe(0);
+    // What is shown of the past while a slow server answers is not settled either.
+    await expect.poll(() => this.page.locator('[aria-busy=true], [data-testid=lost]').count(), `${this.page.url()} is busy`).toBe(0);
   }
 
   /** oneByOne holds the answers of the API back. all lets them come one by one, each when the page has drawn the one before, in the order

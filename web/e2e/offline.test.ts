@@ -1,52 +1,11 @@
 // The phone in the cold room, where no network comes: the app opens, shows what was
 // last known and how old it is, and is up to date again by itself.
-import { connect, createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { untidy } from '../scripts/layout.mjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, none, phone, Visitor } from './browser';
+import { Line } from './line';
 import { Api, Office, Server } from './server';
-
-/** Line leads to the server, and can be cut. */
-class Line {
-  cut = false;
-  private readonly open = new Set<Socket>();
-  private constructor(
-    readonly url: string,
-    private readonly listener: Listener,
-  ) {}
-
-  static async to(target: string): Promise<Line> {
-    const { hostname, port } = new URL(target);
-    let line: Line;
-    const listener = createServer((near) => {
-      if (line.cut) {
-        near.destroy();
-        return;
-      }
-      const far = connect(Number(port), hostname);
-      for (const s of [near, far]) {
-        line.open.add(s);
-        s.on('error', () => s.destroy());
-        s.on('close', () => line.open.delete(s));
-      }
-      near.pipe(far).pipe(near);
-    });
-    await new Promise<void>((ready) => listener.listen(0, '127.0.0.1', ready));
-    line = new Line(`http://127.0.0.1:${(listener.address() as AddressInfo).port}`, listener);
-    return line;
-  }
-
-  break() {
-    this.cut = true;
-    for (const s of this.open) s.destroy();
-  }
-
-  close() {
-    this.break();
-    this.listener.close();
-  }
-}
 
 let server: Server;
 let browser: Browser;
@@ -156,6 +115,19 @@ it('lists the alerts that were active, and says how old that is', async () => {
   line.cut = false;
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.goto('/');
+  await page.getByText('Live', { exact: true }).first().waitFor();
+  await visitor.settled();
+  visitor.cutOff = false;
+});
+
+it('opens where the network swallows everything, too', async () => {
+  await page.evaluate(() => dispatchEvent(new Event('pagehide')));
+  visitor.cutOff = true; // connections that are given up
+  line.swallow();
+  await page.reload({ waitUntil: 'commit' });
+  await page.getByText(/^Reconnecting, values from \d\d:\d\d$/).waitFor();
+  await page.getByText('Walk-in 2').first().waitFor();
+  line.deliver();
   await page.getByText('Live', { exact: true }).first().waitFor();
   await visitor.settled();
   visitor.cutOff = false;

@@ -6,6 +6,10 @@ import { reader } from './words/reader.svelte';
 import { choose } from './words/tr';
 
 export type Role = Me['role'];
+const patience = 4000; // ms
+const windows = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('session');
+let typed: Element | null = null;
+
 const rank: Role[] = ['viewer', 'technician', 'admin', 'owner'];
 
 class Session {
@@ -17,38 +21,41 @@ class Session {
   failed = $state.raw<Error | null>(null);
   /** Why a signed-in person may do nothing in the workspace that the session looks at; '' otherwise. */
   shutOut = $state<'' | 'membership' | 'second_factor'>('');
+  /** The session has ended under a form that is not sent yet: the page stays, and who signs in again goes on. */
+  lapsed = $state(false);
 
   /** start asks the server who is there. */
   async start() {
     this.failed = null;
-    this.shutOut = '';
+    // A network that swallows everything says nothing: meanwhile, who was there last.
+    const slow = setTimeout(() => void this.restore(), patience);
     try {
       // Asked first what everybody may ask: a refusal of /v1/me would stand as an
       // error in the browser's console of everybody who is not signed in.
       const { needed, signed_in } = await ask(api.GET('/v1/setup'));
       this.needsSetup = needed;
       if (signed_in) this.adopt(await ask(api.GET('/v1/me')));
-      else {
-        this.me = null;
-        void forget();
-      }
+      else this.ended();
     } catch (e) {
       const { status, fields } = e as Partial<Failure>;
-      if (status === 403) this.shutOut = fields?.second_factor ? 'second_factor' : 'membership';
-      else if (status !== 401) {
-        // What was last known is shown to whom it was shown then.
-        const had = away(e) ? await kept<Me>('me') : null;
-        if (had) {
-          this.take(had.data);
-          this.known = true;
-          return;
-        }
-        this.failed = e as Error;
-        return;
-      }
-      this.me = null; // or the session ended between the two questions
+      if (status === 403) {
+        this.ended(true);
+        this.shutOut = fields?.second_factor ? 'second_factor' : 'membership';
+      } else if (status === 401) this.ended(); // between the two questions
+      else if (!this.known && !(away(e) && (await this.restore()))) this.failed = e as Error;
+      if (this.failed) return;
+    } finally {
+      clearTimeout(slow);
     }
     this.known = true;
+  }
+
+  /** restore shows what was last known to whom it was shown then, and reports whether anything was. */
+  private async restore(): Promise<boolean> {
+    const had = this.known ? null : await kept<Me>('me');
+    if (!had || this.known) return this.known;
+    this.take(had.data);
+    return (this.known = true);
   }
 
   adopt(me: Me) {
@@ -57,7 +64,13 @@ class Session {
   }
 
   private take(me: Me) {
+    const was = this.me;
+    if (was && (was.user.id !== me.user.id || was.workspace.id !== me.workspace.id)) {
+      location.assign('/'); // what is on the screen is of another one
+      return;
+    }
     this.me = me;
+    this.lapsed = false;
     this.needsSetup = false;
     this.shutOut = '';
     applyTheme(me.user.theme);
@@ -77,19 +90,31 @@ class Session {
 
   async signOut() {
     await ask(api.POST('/v1/auth/sign-out'));
-    this.ended();
+    this.ended(true);
     router.go('/sign-in');
   }
 
-  /** ended forgets who was signed in: the server has ended the session. */
-  ended() {
-    this.me = null;
+  /** look goes to another of the person's workspaces, with all windows of this browser: they have one session. */
+  async look(workspace_id: number) {
+    await ask(api.POST('/v1/me/workspace', { body: { workspace_id } }));
+    windows?.postMessage('');
+    location.assign('/');
+  }
+
+  /** ended forgets who was signed in: the server has ended the session. On purpose, what was typed goes, too. */
+  ended(onPurpose = false) {
     this.shutOut = '';
     void forget();
+    this.lapsed = !onPurpose && this.me !== null && Boolean(typed?.isConnected && typed.closest('form'));
+    if (!this.lapsed) this.me = null;
   }
 
   constructor() {
     whenSignedOut(() => this.ended());
+    addEventListener('input', (e) => (typed = e.target as Element));
+    // Somebody may have signed in, or gone to another workspace, in another window.
+    addEventListener('focus', () => this.known && (!this.me || this.lapsed) && this.start());
+    if (windows) windows.onmessage = () => this.start();
   }
 }
 

@@ -48,6 +48,8 @@ async function asset(request) {
   const had = await stored(request);
   if (had) return had;
   const answer = await fetch(request);
-  if (answer.ok) await (await caches.open(name)).put(request, answer.clone());
+  // The page of a network that wants somebody to sign in first is no part of the UI.
+  const page = answer.headers.get('Content-Type')?.startsWith('text/html');
+  if (answer.ok && !page) await (await caches.open(name)).put(request, answer.clone());
   return answer;
 }

@@ -1,7 +1,63 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { api } from './client';
+import { api, ask, type Failure } from './client';
 
-afterEach(() => void vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const said = (data: unknown) => new Response(JSON.stringify({ success: true, data }));
+
+it('gives nobody an answer older than one that is here', async () => {
+  const answer: ((r: Response) => void)[] = [];
+  vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => answer.push(resolve)));
+  const of = (id: string) => ask(api.GET('/v1/alerts/{id}', { params: { path: { id } } })) as Promise<unknown>;
+  const settle = () => new Promise((done) => setTimeout(done));
+  const first = of('7');
+  const other = of('8');
+  const second = of('7');
+  await settle();
+  answer[2]!(said('newer'));
+  expect(await second).toBe('newer');
+  answer[0]!(said('older'));
+  answer[1]!(said('another'));
+  expect([await first, await other]).toEqual(['newer', 'another']);
+  const later = of('7');
+  await settle();
+  answer[3]!(said('asked later'));
+  expect(await later).toBe('asked later');
+});
+
+it('sends again by the same key what was not heard of, for a while', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const keys: string[] = [];
+  let reachable = false;
+  vi.stubGlobal('fetch', async (_: string, { headers }: { headers: Record<string, string> }) => {
+    keys.push(headers['Idempotency-Key']!);
+    if (!reachable) throw new TypeError('no network');
+    return said({});
+  });
+  const note = (text: string) => ask(api.POST('/v1/alerts/{id}/notes', { params: { path: { id: '7' } }, body: { note: text } })).catch((e: Failure) => e.status);
+  await note('a');
+  await note('a');
+  await note('b');
+  expect(new Set(keys).size).toBe(2);
+  expect(keys[1]).toBe(keys[0]);
+  vi.setSystemTime(Date.now() + 11 * 60_000);
+  await note('a');
+  expect(keys[3]).not.toBe(keys[0]);
+  reachable = true;
+  await note('a');
+  expect(keys[4]).toBe(keys[3]);
+  await note('a'); // the one before was heard of: this is another
+  expect(keys[5]).not.toBe(keys[4]);
+});
+
+it('takes the page of another network for no answer', async () => {
+  vi.stubGlobal('fetch', async () => new Response('<html>Sign in to the WiFi</html>', { headers: { 'Content-Type': 'text/html' } }));
+  const failure = await ask(api.GET('/v1/me')).catch((e: Failure) => e);
+  expect([(failure as Failure).offline, (failure as Failure).status]).toEqual([true, 0]);
+});
 
 // A request with the old session that came after the new password would be refused, and the person signed out.
 it('renews the session while nothing else is under way', async () => {

@@ -42,25 +42,65 @@ interface Call {
   signal?: AbortSignal;
 }
 
+// Longer than any answer takes: what has not come by then does not come, and holds one of the few connections that a browser has.
+const silent = 60_000; // ms
+
+// What was sent and not heard of may have been done. Sent again, it has the same key, by which the server does it once.
+const unheard = new Map<string, { key: string; at: number }>();
+const sameFor = 600_000; // ms; later, the same words are meant anew
+
+function keyOf(request: string): string {
+  const had = unheard.get(request);
+  const key = had && Date.now() - had.at < sameFor ? had.key : `${Date.now()}-${Math.random()}`;
+  unheard.set(request, { key, at: Date.now() });
+  return key;
+}
+
 // What openapi-fetch does, as far as we need it: of the package we use the types alone, so that no page loads its code.
 async function send(method: string, path: string, { params, body, signal }: Call = {}): Promise<Answer> {
   const asked = new URLSearchParams();
   for (const [name, value] of Object.entries(params?.query ?? {})) for (const v of [value].flat()) if (v != null) asked.append(name, String(v));
   const query = asked.toString();
   const at = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params!.path![name])));
-  const response = await fetch(`/api${at}${query && '?' + query}`, {
+  const url = `/api${at}${query && '?' + query}`;
+  const late = AbortSignal.timeout(silent);
+  const sent = body === undefined ? undefined : JSON.stringify(body);
+  const response = await fetch(url, {
     method,
-    signal,
+    signal: signal ? (AbortSignal.any?.([signal, late]) ?? signal) : late,
     credentials: 'same-origin',
-    headers: { Accept: 'application/json', 'Accept-Language': language, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    body: body === undefined ? undefined : JSON.stringify(body),
+    headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url + sent) }) },
+    body: sent,
   });
   const text = await response.text();
+  if (method !== 'GET' && response.status < 502) unheard.clear();
   if (response.ok) return { data: text ? JSON.parse(text) : undefined, response };
   try {
     return { error: JSON.parse(text), response };
   } catch {
     return { error: text, response }; // of a proxy
+  }
+}
+
+// Of two answers to one question the one to the later is newer, whichever comes first: whoever asked earlier is given it, too.
+const questions = new Map<string, { asked: number; open: number; of: number; answer?: Answer }>();
+
+async function inOrder(method: string, path: string, call?: Call): Promise<Answer> {
+  if (method !== 'GET') return send(method, path, call);
+  const question = path + JSON.stringify(call?.params);
+  const q = questions.get(question) ?? { asked: 0, open: 0, of: 0 };
+  questions.set(question, q);
+  const mine = ++q.asked;
+  q.open++;
+  try {
+    const answer = await send(method, path, call);
+    if (mine > q.of) {
+      q.of = mine;
+      q.answer = answer;
+    }
+    return q.answer!;
+  } finally {
+    if (--q.open === 0) questions.delete(question);
   }
 }
 
@@ -79,7 +119,7 @@ async function inTurn(method: string, path: string, call?: Call): Promise<Answer
     return answer;
   }
   await renewed;
-  const answer = send(method, path, call);
+  const answer = inOrder(method, path, call);
   const over = () => underway.delete(answer);
   underway.add(answer);
   answer.then(over, over);

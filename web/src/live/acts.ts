@@ -6,28 +6,36 @@ import { clock } from './clock.svelte';
 import { fleet } from './fleet.svelte';
 import { tr } from '../words/tr';
 
-/** acknowledge says: somebody is on it. */
-export async function acknowledge(a: Alert, note?: string, expiresInS?: number): Promise<Alert | undefined> {
-  const who = session.me?.user.name || session.me?.user.email || null;
+const soon = 30_000; // ms: what is shown as done and was not heard of is taken back
+
+/** acknowledge says: somebody is on it. A page that has the alert for itself sees what becomes of it. */
+export async function acknowledge(a: Alert, see: (a: Alert) => void = () => {}): Promise<void> {
+  const shown = { ...a, acknowledged_at: new Date(clock.exact()).toISOString(), acknowledged_by: session.me?.user.name || session.me?.user.email || null };
+  const put = (x: Alert) => {
+    see(x);
+    fleet.putAlert(x);
+  };
   const got = await optimistic(
-    () => fleet.putAlert({ ...a, acknowledged_at: new Date(clock.exact()).toISOString(), acknowledged_by: who, note: note ?? a.note }),
-    () => ask(api.POST('/v1/alerts/{id}/acknowledge', { params: { path: { id: String(a.id) } }, body: { note, expires_in_s: expiresInS } })),
-    () => fleet.putAlert(a),
+    () => put(shown),
+    () => ask(api.POST('/v1/alerts/{id}/acknowledge', { params: { path: { id: String(a.id) } }, body: {}, signal: AbortSignal.timeout(soon) })),
+    () => {
+      see(a);
+      fleet.takeBack(shown, a);
+    },
   );
-  if (got) fleet.putAlert(got.alert);
-  return got?.alert;
+  if (got) put(got.alert);
 }
 
 /** resolve says: it is over, whatever the readings say. */
-export async function resolve(a: Alert, note?: string): Promise<Alert | undefined> {
+export async function resolve(a: Alert): Promise<void> {
+  const shown = { ...a, status: 'resolved', resolved_at: new Date(clock.exact()).toISOString(), resolution: 'manual' } as const;
   const got = await optimistic(
-    () => fleet.putAlert({ ...a, status: 'resolved', resolved_at: new Date(clock.exact()).toISOString(), resolution: 'manual' }),
-    () => ask(api.POST('/v1/alerts/{id}/resolve', { params: { path: { id: String(a.id) } }, body: { note } })),
-    () => fleet.putAlert(a),
+    () => fleet.putAlert(shown),
+    () => ask(api.POST('/v1/alerts/{id}/resolve', { params: { path: { id: String(a.id) } }, body: {}, signal: AbortSignal.timeout(soon) })),
+    () => fleet.takeBack(shown, a),
   );
   if (got) {
     fleet.putAlert(got.alert);
     toasts.say(tr('Resolved.'));
   }
-  return got?.alert;
 }

@@ -1,59 +1,18 @@
 // All devices of the workspace and what is known of them now. Readings may come
 // in by the hundreds a second: they are put aside as they arrive, and shown once
 // per frame, so only what is on the screen and has changed is drawn again.
-import { api, ask, pages, type Alert, type Device, type EquipmentType, type Latest, type Limits, type Site, type Summary } from '../api/client';
-import { conditionOf, conditions, startOf, type Condition } from '../words/condition';
-import { natural } from '../words/tr';
+import { api, ask, pages, type Alert, type Device, type EquipmentType, type Failure, type Latest, type Site, type Summary } from '../api/client';
 import { clock } from './clock.svelte';
 import { away, keep, kept } from './kept';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
+import { limited, snapshot, Unit, worstFirst, type Snapshot } from './unit.svelte';
 
-/** Snapshot is what is known of a device at one moment; it is never changed. */
-export interface Snapshot {
-  device: Device;
-  latest: Partial<Latest> | null;
-  alerts: Alert[];
-  /** What was resolved within the last day or so; with alerts, a day's history. */
-  past: Alert[];
-  condition: Condition;
-  temp: number | null;
-  /** When temp was measured or, when that is not known, the device last seen, in ms. */
-  tempAt: number | null;
-  lastSeenAt: number | null;
-}
-
-/** Unit is one device on the screen. */
-export class Unit {
-  now: Snapshot = $state.raw(null!);
-  next: Snapshot;
-  readonly id: number;
-
-  constructor(device: Device) {
-    this.id = device.id;
-    this.next = this.now = snapshot(device, null, [], []);
-  }
-}
-
-function ms(t: string | null | undefined): number | null {
-  return t ? Date.parse(t) : null;
-}
-
-function snapshot(device: Device, latest: Partial<Latest> | null, alerts: Alert[], past: Alert[]): Snapshot {
-  const lastSeenAt = ms(device.last_seen_at);
-  return {
-    device,
-    latest,
-    alerts,
-    past,
-    condition: conditionOf(device, alerts),
-    temp: device.current_temp,
-    tempAt: ms(latest?.recorded_at) ?? lastSeenAt,
-    lastSeenAt,
-  };
-}
+export { limited, stale, Unit, type Snapshot } from './unit.svelte';
 
 const reorderAfter = 300; // ms: cards are not to jump about under a finger
 const pollEvery = 10_000; // ms
+const heartbeat = 15_000; // ms within which the summary must come
+const patience = 4000; // ms
 const pageSize = 1000; // the server may give less
 const pagesAtOnce = 3;
 const firstAttention = 100; // devices that need attention, asked for first
@@ -94,6 +53,7 @@ class Fleet implements Listener {
 
   private byID = new Map<number, Unit>();
   private dirty = new Set<Unit>();
+  private ended = new Set<number>(); // alerts
   private frame = 0;
   private orderTimer: ReturnType<typeof setTimeout> | undefined;
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
@@ -111,6 +71,9 @@ class Fleet implements Listener {
     this.status = 'loading';
     this.failure = null;
     stream.start(this);
+    this.watch();
+    // A network that swallows everything says nothing: meanwhile, what was last known.
+    const slow = setTimeout(() => stream.connection !== 'live' && void this.restore(generation), patience);
     try {
       // What is on the screen first, all at once: no answer waits for another.
       const [types, sites] = await Promise.all([ask(api.GET('/v1/equipment-types')), ask(api.GET('/v1/sites')), this.loadSummary(), this.holding(generation, () => this.loadFirst(generation))]);
@@ -118,10 +81,12 @@ class Fleet implements Listener {
       this.types = types.equipment_types;
       this.sites = sites.sites;
       this.status = 'ready';
+      clearTimeout(slow);
       // First listen, then ask for all: so nothing falls between.
       await stream.opened(1000);
       await this.load(generation);
     } catch (e) {
+      clearTimeout(slow);
       if (generation !== this.generation) return;
       if (this.status !== 'ready' && !(away(e) && (await this.restore(generation)))) {
         if (generation !== this.generation) return;
@@ -132,13 +97,39 @@ class Fleet implements Listener {
       }
       stream.answered(false); // what is here stays; the rest is asked for again
     }
-    if (generation !== this.generation) return;
+    if (generation === this.generation) this.pollSoon();
+  }
+
+  private watch() {
     clearInterval(this.keepTimer);
     this.keepTimer = setInterval(this.keepNow, keepEvery);
     addEventListener('pagehide', this.keepNow);
-    document.addEventListener('visibilitychange', this.keepNow);
+    document.addEventListener('visibilitychange', this.seen);
+  }
+
+  /** pause asks for nothing until resume; what is here stays. */
+  pause() {
+    this.generation++;
+    stream.stop();
+    clearInterval(this.keepTimer);
+    clearTimeout(this.pollTimer);
+    removeEventListener('pagehide', this.keepNow);
+    document.removeEventListener('visibilitychange', this.seen);
+  }
+
+  resume() {
+    if (this.status !== 'ready') return void this.start();
+    stream.start(this);
+    this.watch();
+    this.refetch();
     this.pollSoon();
   }
+
+  // Somebody looks again: what is asked for at intervals was not, meanwhile.
+  private seen = () => {
+    if (document.visibilityState === 'visible' && stream.connection === 'polling' && this.status === 'ready') this.pollSoon(0);
+    else this.keepNow();
+  };
 
   // What will be shown when the server is away: what is known while it is not.
   private keepNow = () => {
@@ -148,13 +139,13 @@ class Fleet implements Listener {
       workspace: this.workspace, devices: units.map((u) => u.next.device), alerts: [...this.other, ...units.flatMap((u) => u.next.alerts)],
       sites: this.sites, types: this.types, summary: this.summary, total: this.total,
     };
-    void keep('fleet', known);
+    void keep('fleet', known, stream.heardAt);
   };
 
   /** restore shows what was last known, and reports whether anything was. */
   private async restore(generation: number): Promise<boolean> {
     const had = await kept<LastKnown>('fleet');
-    if (!had || had.data.workspace !== this.workspace || generation !== this.generation) return false;
+    if (!had || had.data.workspace !== this.workspace || generation !== this.generation || this.status !== 'loading') return false;
     const { devices, alerts, sites, types, summary, total } = had.data;
     [this.sites, this.types, this.summary, this.total] = [sites, types, summary, total];
     for (const d of devices) this.put(d);
@@ -167,13 +158,8 @@ class Fleet implements Listener {
   }
 
   stop() {
-    this.generation++;
-    clearInterval(this.keepTimer);
-    removeEventListener('pagehide', this.keepNow);
-    document.removeEventListener('visibilitychange', this.keepNow);
-    stream.stop();
+    this.pause();
     this.held = null;
-    clearTimeout(this.pollTimer);
     clearTimeout(this.orderTimer);
     clearTimeout(this.summaryTimer);
     this.byID.clear();
@@ -298,8 +284,10 @@ class Fleet implements Listener {
     for (const r of readings) this.reading(r);
   }
 
-  async loadSummary() {
-    this.summary = await ask(api.GET('/v1/devices/health/summary'));
+  async loadSummary(signal?: AbortSignal) {
+    const before = this.summary;
+    const got = await ask(api.GET('/v1/devices/health/summary', { signal }));
+    if (this.summary === before) this.summary = got; // or the stream has said a newer one meanwhile
   }
 
   /** loadSites asks for the sites again, after they were edited. */
@@ -312,6 +300,9 @@ class Fleet implements Listener {
   /** put takes a device as the API gives it, new or changed. */
   put(device: Device) {
     const u = this.byID.get(device.id);
+    const known = u?.next.device;
+    // An answer that was long on its way may be older than the last reading.
+    if (known?.last_seen_at && (device.last_seen_at ?? '') < known.last_seen_at) device = { ...device, current_temp: known.current_temp, last_seen_at: known.last_seen_at };
     if (!u) {
       this.byID.set(device.id, new Unit(device));
       this.total = Math.max(this.total, this.byID.size);
@@ -323,6 +314,8 @@ class Fleet implements Listener {
 
   /** putAlert takes an alert as the API gives it, new or changed. */
   putAlert(a: Alert) {
+    if (a.status === 'resolved') this.ended.add(a.id);
+    else if (this.ended.has(a.id)) return; // no alert opens again: an answer that was long on its way
     this.alertsChanged++;
     const u = this.byID.get(a.device_id ?? 0);
     if (!u) {
@@ -336,6 +329,14 @@ class Fleet implements Listener {
     if (a.status === 'resolved') past.push(a);
     const device = { ...u.next.device, active_alerts: alerts.length };
     this.change(u, snapshot(device, u.next.latest, alerts, past));
+  }
+
+  /** takeBack puts in what an alert was before a change that was shown at once and has failed, unless it has changed since. */
+  takeBack(shown: Alert, before: Alert) {
+    const u = this.byID.get(shown.device_id ?? 0);
+    if (![...(u?.next.alerts ?? []), ...(u?.next.past ?? []), ...this.other].includes(shown)) return;
+    this.ended.delete(shown.id);
+    this.putAlert(before);
   }
 
   /** spread replaces all alerts. */
@@ -426,66 +427,37 @@ class Fleet implements Listener {
 
   refetch() {
     const generation = this.generation;
-    void this.load(generation).then(
-      () => stream.answered(true),
-      () => stream.answered(false),
+    Promise.all([this.load(generation), this.loadSites()]).then(
+      () => generation === this.generation && stream.answered(true),
+      () => generation === this.generation && stream.missed(),
     );
   }
 
-  /** poll asks for everything again while there is no stream, and for the
+  /** every is how often everything is asked for while there is no stream, in ms. A large fleet is asked for less often: it costs the server more. */
+  get every(): number {
+    return Math.min(60_000, pollEvery * Math.max(1, Math.ceil(this.total / 500)));
+  }
+
+  /** pollSoon asks for everything again while there is no stream, and for the
    * summary from time to time in any case. */
-  private pollSoon() {
+  private pollSoon(wait = stream.connection === 'live' && this.complete ? 30_000 : this.every) {
     const generation = this.generation;
-    // A large fleet is asked for less often: it costs the server more.
-    const every = stream.connection === 'live' && this.complete ? 30_000 : pollEvery * Math.max(1, Math.ceil(this.total / 500));
+    clearTimeout(this.pollTimer);
     this.pollTimer = setTimeout(async () => {
       try {
         if (document.visibilityState === 'visible') {
-          await this.loadSummary();
+          // By this it is found out that a connection has died without a word.
+          await this.loadSummary(AbortSignal.timeout(heartbeat));
           if (stream.connection !== 'live' || !this.complete) await this.load(generation);
-          stream.answered(true);
+          if (generation === this.generation) stream.answered(true);
         }
-      } catch {
-        stream.answered(false);
+      } catch (e) {
+        // Whoever refuses is there: a stream that is live stays so.
+        if (generation === this.generation && (stream.connection !== 'live' || (e as Failure).offline)) stream.answered(false);
       }
       if (generation === this.generation) this.pollSoon();
-    }, Math.min(every, 60_000));
+    }, wait);
   }
-}
-
-/** limited reports whether there is a bound at all. */
-export function limited(l: Pick<Limits, 'temp_min' | 'temp_max' | 'critical_min' | 'critical_max'>): boolean {
-  return [l.temp_min, l.temp_max, l.critical_min, l.critical_max].some((v) => v != null);
-}
-
-
-export function worstFirst(a: Unit, b: Unit): number {
-  const x = a.next;
-  const y = b.next;
-  return (
-    rank(x) - rank(y) ||
-    since(x) - since(y) ||
-    natural.compare(x.device.name, y.device.name) ||
-    a.id - b.id
-  );
-}
-
-// A device that has never reported has no goods to lose yet: it stands below those
-// that report and are not judged.
-function rank(s: Snapshot): number {
-  return conditions[s.condition].rank + (s.condition === 'offline' && s.lastSeenAt == null ? conditions.unjudged.rank - conditions.offline.rank + 0.5 : 0);
-}
-
-// The longest trouble stands first.
-function since(s: Snapshot): number {
-  if (s.condition === 'ok') return 0;
-  if (s.alerts.length) return Math.min(...s.alerts.map(startOf));
-  return s.lastSeenAt ?? Infinity;
-}
-
-/** stale reports whether a device's value is too old to be taken for the present one. */
-export function stale(s: Snapshot): boolean {
-  return s.device.status === 'offline' || (s.tempAt != null && clock.now - s.tempAt > 10 * 60_000);
 }
 
 export const fleet = new Fleet();

@@ -16,11 +16,11 @@ interface Kept {
 const able = () => typeof caches !== 'undefined';
 const address = (key: string) => '/kept/' + encodeURIComponent(key);
 
-/** keep keeps data under a key; what cannot be kept is not needed either. */
-export async function keep(key: string, data: unknown): Promise<void> {
+/** keep keeps data that were so at a moment under a key; what cannot be kept is not needed either. */
+export async function keep(key: string, data: unknown, at = clock.exact()): Promise<void> {
   if (!able()) return;
   try {
-    const kept: Kept = { at: clock.exact(), data };
+    const kept: Kept = { at, data };
     await (await caches.open(name)).put(address(key), new Response(JSON.stringify(kept)));
   } catch {
     // The disk is full, or storage forbidden.

@@ -28,6 +28,8 @@ export interface Listener {
 const channels: Channel[] = ['devices', 'readings', 'alerts', 'summary'];
 const protocol = 'rimewatch.v1';
 const quiet = 60_000; // ms without a word from the server, which a page that is seen asks twice as often
+const handshake = 15_000; // ms until a connection on which nothing comes back is given up
+const stable = 10_000; // ms that a connection must have lasted for the next one to be tried at once
 
 /** backoff is the wait before the nth attempt, with jitter, so that a thousand
  * screens do not come back at the same moment. */
@@ -69,6 +71,7 @@ class Stream {
   private resuming = false;
   private waiting: (() => void)[] = [];
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private beat: ReturnType<typeof setInterval> | undefined;
 
   start(listener: Listener) {
     this.listener = listener;
@@ -81,6 +84,14 @@ class Stream {
     addEventListener('online', this.found);
     addEventListener('offline', this.unplugged);
     document.addEventListener('visibilitychange', this.retryNow);
+    // A laptop that slept in front of somebody tells by its clock alone.
+    let beaten = Date.now();
+    clearInterval(this.beat);
+    this.beat = setInterval(() => {
+      const slept = Date.now() - beaten > quiet;
+      beaten = Date.now();
+      if (slept) this.retryNow();
+    }, 5000);
     this.open();
   }
 
@@ -112,6 +123,7 @@ class Stream {
     removeEventListener('offline', this.unplugged);
     document.removeEventListener('visibilitychange', this.retryNow);
     clearTimeout(this.timer);
+    clearInterval(this.beat);
     this.socket?.close(1000);
     this.socket = null;
   }
@@ -135,6 +147,13 @@ class Stream {
     if (!ok) this.connection = navigator.onLine ? 'reconnecting' : 'offline';
   }
 
+  /** missed notes that what the stream could not tell was not to be had by asking either: it begins anew, and asks then. */
+  missed() {
+    this.owed = true;
+    this.reachable = false;
+    if (this.socket) this.drop(this.socket);
+  }
+
   /** shows notes that what is on the screen is from a moment before: the server cannot be reached. */
   shows(at: number) {
     this.heardAt = at;
@@ -153,6 +172,7 @@ class Stream {
       return;
     }
     this.socket = socket;
+    this.timer = setTimeout(() => this.drop(socket), handshake);
     this.resuming = this.everLive;
     this.unconfirmed = channels.length;
     socket.onopen = () => {
@@ -164,13 +184,22 @@ class Stream {
     socket.onmessage = (m) => this.message(m.data as string);
     socket.onclose = (e) => {
       if (this.socket !== socket) return;
-      this.socket = null;
-      if (!this.everLive) this.owed = true; // the first questions are not covered by it
-      this.wake();
       if (e.code === 4401) this.listener?.refetch(); // signed out elsewhere: the next answer says so
-      if (e.code === 4403) this.role++;
-      this.again(e.code);
+      if (e.code === 4403) {
+        this.owed = true; // what may be seen has changed, too
+        this.role++;
+      }
+      this.drop(socket, e.code);
     };
+  }
+
+  private drop(socket: WebSocket, code?: number) {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    socket.close();
+    if (!this.everLive) this.owed = true; // the first questions are not covered by it
+    this.wake();
+    this.again(code);
   }
 
   private message(text: string) {
@@ -201,7 +230,9 @@ class Stream {
     if (--this.unconfirmed > 0) return;
     this.connection = 'live';
     this.everLive = true;
-    this.attempt = 0;
+    // One that ends as soon as it is there is no better than one that fails.
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => (this.attempt = 0), stable);
     this.wake();
     if (!this.owed) return;
     this.owed = false;
@@ -210,6 +241,7 @@ class Stream {
 
   private again(code?: number) {
     if (!this.listener) return;
+    clearTimeout(this.timer);
     if (!navigator.onLine) this.connection = 'offline';
     else this.connection = this.everLive || !this.reachable ? 'reconnecting' : 'polling';
     // A full buffer or a restart is the server's wish for a new connection, not a failure of it.

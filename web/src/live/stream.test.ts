@@ -55,6 +55,7 @@ beforeEach(() => {
 afterEach(() => {
   stream.stop();
   vi.useRealTimers();
+  vi.restoreAllMocks();
   vi.unstubAllGlobals();
 });
 
@@ -133,7 +134,7 @@ describe('the stream', () => {
     stream.answered(false);
     expect([dead.closed, stream.connection, Socket.all.length]).toEqual([true, 'reconnecting', 2]);
     dead.onclose?.({ code: 1006 }); // late, and no reason for a third
-    vi.advanceTimersByTime(60_000);
+    vi.advanceTimersByTime(10_000);
     expect(Socket.all).toHaveLength(2);
     last().answers();
     expect(stream.connection).toBe('live');
@@ -178,11 +179,71 @@ describe('the stream', () => {
     expect(stream.past).toBe(0);
   });
 
-  test('tells when the role of who listens has changed', () => {
+  test('of a laptop that slept in front of somebody is another one', () => {
+    last().answers();
+    const asleep = last();
+    vi.setSystemTime(Date.now() + 8 * 3_600_000); // no timer runs in sleep
+    vi.advanceTimersByTime(5000);
+    expect([asleep.closed, stream.connection, Socket.all.length]).toEqual([true, 'reconnecting', 2]);
+  });
+
+  test('on which nothing comes back is given up, and so is one that opens and says nothing', () => {
+    const swallowed = last();
+    vi.advanceTimersByTime(16_000);
+    expect([swallowed.closed, stream.connection, Socket.all.length]).toEqual([true, 'polling', 2]);
+    const silent = last();
+    silent.onopen?.();
+    vi.advanceTimersByTime(17_000);
+    expect([silent.closed, Socket.all.length]).toEqual([true, 3]);
+    last().answers();
+    vi.advanceTimersByTime(3_600_000);
+    expect([stream.connection, Socket.all.length]).toEqual(['live', 3]);
+  });
+
+  test('that ends as soon as it is there is tried less and less often, until one has lasted', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const ends = () => {
+      last().answers();
+      const before = Socket.all.length;
+      last().onclose?.({ code: 1006 });
+      return before;
+    };
+    for (let i = 0; i < 8; i++) {
+      const before = ends();
+      vi.advanceTimersByTime(backoff(i, 1) - 1);
+      expect(Socket.all).toHaveLength(before);
+      vi.advanceTimersByTime(1);
+      expect(Socket.all).toHaveLength(before + 1);
+    }
+    last().answers();
+    vi.advanceTimersByTime(10_000);
+    const before = ends();
+    vi.advanceTimersByTime(500);
+    expect(Socket.all).toHaveLength(before + 1);
+  });
+
+  // After a restart with many devices the server may still be loading them.
+  test('asks again for what was missed until it is answered, and is not called live meanwhile', () => {
+    last().answers();
+    last().onclose?.({ code: 1012 });
+    vi.advanceTimersByTime(500);
+    last().answers(false);
+    expect(refetched).toBe(1);
+    stream.missed();
+    expect([stream.connection, last().closed]).toEqual(['reconnecting', true]);
+    vi.advanceTimersByTime(1000);
+    last().answers(); // nothing was missed since the socket before
+    expect([stream.connection, refetched]).toEqual(['live', 2]);
+  });
+
+  test('tells when the role of who listens has changed, and asks anew for what may be seen now', () => {
     last().answers();
     const before = stream.role;
     last().onclose?.({ code: 4403 });
     expect(stream.role).toBe(before + 1);
+    vi.advanceTimersByTime(1000);
+    last().answers();
+    expect(refetched).toBe(1);
   });
 
   test('is quiet after stop', () => {

@@ -26,6 +26,7 @@ export class DeviceHistory {
   /** Whether another span than the one shown is on its way. The same one, asked for again as time passes, is nothing to wait for. */
   loading = $state(false);
   private shown = '';
+  private spans = 0; // asked for
   private stop: AbortController | undefined;
 
   constructor(private serial: string) {}
@@ -71,12 +72,13 @@ export class DeviceHistory {
 
   /** loadDone asks what was done in a span; what fails is asked for again with the next one. */
   async loadDone(range: Range) {
+    const mine = ++this.spans;
     try {
       const [{ corrective_actions }, { maintenance_windows }] = await Promise.all([
         ask(api.GET('/v1/devices/{serial}/corrective-actions', { params: { path: { serial: this.serial }, query: { from: new Date(range.from).toISOString(), to: new Date(range.to + 60_000).toISOString() } } })),
         ask(api.GET('/v1/maintenance-windows', { params: { query: { ended: true } } })),
       ]);
-      this.done = { actions: corrective_actions, windows: maintenance_windows };
+      if (mine === this.spans) this.done = { actions: corrective_actions, windows: maintenance_windows };
     } catch {
       // The charts are there without it.
     }

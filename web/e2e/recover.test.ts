@@ -1,0 +1,233 @@
+// What happens to people at three in the morning while a page is open: it says what is so, comes back by itself, and loses
+// nothing that was typed.
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { Visitor } from './browser';
+import { Office } from './server';
+import { openShop, type Shop } from './shop';
+
+const sites: Record<string, number> = {};
+let { api, browser, office, owner, page, server, visitor } = {} as Shop;
+const shop = openShop({
+  fill: async ({ api, office }) => {
+    for (const name of ['Mill', 'Harbour']) sites[name] = (await office.send('POST', '/v1/sites', { name, timezone: 'Asia/Tokyo' })).site.id;
+    for (const [serial, site] of [['WIC-1', 'Mill'], ['WIC-2', 'Harbour'], ['WIC-3', 'Mill']] as const) {
+      await api.send('POST', '/v1/devices', { serial, name: `Walk-in ${serial.slice(4)}`, equipment_type: 'walkin_cooler', site_id: sites[site], offline_after_s: 86_400 });
+      await api.history(serial, Array.from({ length: 90 }, () => (serial === 'WIC-1' ? 12 : 3)));
+    }
+  },
+});
+beforeAll(() => ({ api, browser, office, owner, page, server, visitor } = shop));
+
+const live = (p: Page) => p.getByText('Live', { exact: true }).first().waitFor();
+const shown = (text: string) => page.getByText(text).filter({ visible: true }).first();
+const dialog = (p: Page) => p.getByRole('dialog');
+
+async function arrive(person: { email: string; password: string }): Promise<Visitor> {
+  const v = await Visitor.arrive(browser, server);
+  await v.signIn(person.email, person.password);
+  await live(v.page);
+  return v;
+}
+
+describe('another window of the same browser', () => {
+  it('that goes to another workspace takes this one along', async () => {
+    await page.goto('/devices/WIC-3');
+    await live(page);
+    await page.route('**/api/v1/me', async (route) => {
+      const answer = await route.fetch();
+      const said = await answer.json();
+      Object.assign(said.data.workspace, { id: said.data.workspace.id + 1, name: 'Another Shop' });
+      await route.fulfill({ response: answer, json: said });
+    });
+    const other = await page.context().newPage();
+    await other.goto('/policies');
+    await other.evaluate(() => new BroadcastChannel('session').postMessage('')); // as session.look does
+    await page.waitForURL(server.url + '/');
+    await shown('Another Shop').waitFor();
+    await page.unroute('**/api/v1/me');
+    await other.close();
+    await page.goto('/');
+    await shown('Corner Shop').waitFor();
+  });
+});
+
+describe('rights that are taken away', () => {
+  it('take the buttons and the devices with them', async () => {
+    const person = await office.hire('technician');
+    const { user_id } = (await office.send('GET', '/v1/members')).members.find((m: { email: string }) => m.email === person.email);
+    const v = await arrive(person);
+    await v.page.getByText('Walk-in 2').first().waitFor();
+    await v.page.getByRole('link', { name: 'Connect a device' }).waitFor();
+    await office.send('PATCH', `/v1/members/${user_id}`, { role: 'viewer' });
+    await v.page.getByRole('link', { name: 'Connect a device' }).waitFor({ state: 'detached' });
+    await v.page.getByText('Walk-in 2').first().waitFor();
+    await live(v.page);
+    await office.send('PATCH', `/v1/members/${user_id}`, { site_ids: [sites.Mill] });
+    await v.page.getByText('Walk-in 2').first().waitFor({ state: 'detached' });
+    await v.page.getByText('Walk-in 1').first().waitFor();
+    await live(v.page);
+    await v.leave();
+  });
+});
+
+describe('two people', () => {
+  it('who acknowledge one alert at once see one of them', async () => {
+    const other = await arrive(await office.hire('admin'));
+    const pages = [page, other.page];
+    await Promise.all(pages.map((p) => p.goto('/alerts')));
+    const button = (p: Page) => p.getByRole('button', { name: 'Acknowledge', exact: true });
+    await Promise.all(pages.map((p) => button(p).waitFor()));
+    // Neither comes to the server before both have pressed.
+    let pressed = 0;
+    let go = () => {};
+    const both = new Promise<void>((resolve) => (go = resolve));
+    for (const p of pages) await p.route('**/acknowledge', (route) => {
+      if (++pressed === 2) go();
+      return both.then(() => route.continue());
+    });
+    await Promise.all([visitor, other].map((v) => v.answered('POST', '/api/v1/alerts/1/acknowledge', () => button(v.page).click())));
+    const by = (await api.send('GET', '/v1/alerts/1')).data.alert.acknowledged_by;
+    expect(['Ada', 'admin']).toContain(by);
+    for (const p of pages) await p.getByText(`${by} is dealing with this`).waitFor();
+    await other.leave();
+  });
+
+  it('of whom one deletes what the other edits', async () => {
+    // A site that is gone is named beside its field; what was typed stays.
+    const { id } = (await office.send('POST', '/v1/sites', { name: 'Pier', timezone: 'Asia/Tokyo' })).site;
+    await page.goto('/devices/WIC-3');
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await dialog(page).getByLabel('Name').fill('Fish');
+    await dialog(page).locator('label', { hasText: /^Site/ }).locator('select').selectOption({ label: 'Pier' });
+    await office.send('DELETE', `/v1/sites/${id}`);
+    await visitor.refused('PATCH', '/api/v1/devices/WIC-3', 422, () => dialog(page).getByRole('button', { name: 'Save' }).click());
+    await dialog(page).locator('label', { hasText: /^Site/ }).locator('.text-critical').waitFor();
+    expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Fish');
+    visitor.nothingAt = /WIC-3/;
+    await api.send('DELETE', '/v1/devices/WIC-3');
+    await page.getByRole('heading', { name: 'Device WIC-3 not found' }).waitFor();
+    await visitor.quiet('a device that was deleted');
+    visitor.nothingAt = /^$/;
+  });
+});
+
+describe('an answer that was long on its way', () => {
+  it('is not shown of the device that is looked at by then', async () => {
+    let go = () => {};
+    const later = new Promise<void>((resolve) => (go = resolve));
+    await page.route('**/api/v1/devices/WIC-1', async (route) => {
+      await later;
+      await route.fulfill({ status: 404, json: { success: false, data: {}, error: { code: 'device_not_found', message: 'No such device.', fields: {}, request_id: '' } } });
+    });
+    visitor.nothingAt = /WIC-1/;
+    await page.goto('/devices/WIC-1', { waitUntil: 'commit' });
+    await Promise.all([
+      page.waitForRequest(/devices\/WIC-1$/),
+      page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' }),
+    ]);
+    await page.evaluate(() => {
+      history.pushState({}, '', '/devices/WIC-2');
+      dispatchEvent(new PopStateEvent('popstate'));
+    });
+    await page.getByRole('heading', { name: 'Walk-in 2' }).waitFor();
+    await Promise.all([page.waitForResponse(/devices\/WIC-1$/), go()]);
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await page.getByRole('heading', { name: 'Walk-in 2' }).waitFor();
+    await visitor.quiet('another device');
+    await page.unroute('**/api/v1/devices/WIC-1');
+    visitor.nothingAt = /^$/;
+  });
+});
+
+describe('a note on which no answer came', () => {
+  it('is kept, and once on the alert when it is sent again', async () => {
+    await page.goto('/alerts/1');
+    await page.getByRole('button', { name: 'Note', exact: true }).click();
+    await dialog(page).getByLabel('Note').fill('Moved everything');
+    visitor.cutOff = true;
+    await page.route('**/api/v1/alerts/1/notes', async (route) => {
+      await route.fetch(); // it arrives, and the answer does not
+      await route.abort();
+    });
+    await dialog(page).getByRole('button', { name: 'Save note' }).click();
+    await dialog(page).getByText('The server cannot be reached.').waitFor();
+    expect(await dialog(page).getByLabel('Note').inputValue()).toBe('Moved everything');
+    await page.unroute('**/api/v1/alerts/1/notes');
+    await dialog(page).getByRole('button', { name: 'Save note' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    visitor.cutOff = false;
+    const { transitions } = (await api.send('GET', '/v1/alerts/1/timeline')).data;
+    expect(transitions.filter((t: { note: string | null }) => t.note === 'Moved everything')).toHaveLength(1);
+  });
+});
+
+describe('a server that does not answer as it should', () => {
+  const refusal = { status: 429, json: { success: false, data: {}, error: { code: 'rate_limited', message: 'Too many requests.', fields: {}, request_id: '' } } };
+  it.each([
+    ['has too much to do', refusal],
+    ['is behind a network that wants a password first', { status: 200, contentType: 'text/html', body: '<html>Welcome to the hotel</html>' }],
+  ])('%s: the page loads by itself when that is over', async (_, answer) => {
+    const v = await Visitor.arrive(browser, server);
+    v.busy = true;
+    await v.page.route('**/api/v1/**', (route) => route.fulfill(answer));
+    await v.page.goto('/');
+    await v.page.getByRole('alert').waitFor();
+    expect(await v.page.getByText('hotel').count()).toBe(0);
+    await v.page.unrouteAll();
+    await v.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    v.busy = false;
+    await v.leave();
+  });
+});
+
+describe('a browser that keeps nothing', () => {
+  it('shows the fleet like any other', async () => {
+    const v = await Visitor.arrive(browser, server);
+    await v.page.addInitScript(() => {
+      const refuse = () => {
+        throw new DOMException('refused', 'SecurityError');
+      };
+      Object.defineProperty(window, 'localStorage', { get: refuse });
+      for (const name of ['open', 'match', 'delete', 'has', 'keys']) (caches as unknown as Record<string, unknown>)[name] = async () => refuse();
+    });
+    await v.signIn(owner.email, owner.password);
+    await live(v.page);
+    await v.page.getByText('Walk-in 2').first().waitFor();
+    await v.page.goto('/devices/WIC-2');
+    await v.page.getByRole('heading', { name: 'Walk-in 2' }).waitFor();
+    await v.settled();
+    await v.leave();
+  });
+});
+
+describe('a session that ends while something is typed', () => {
+  it('leaves it there for whoever signs in again', async () => {
+    const v = await arrive(owner);
+    await v.page.goto('/devices/WIC-2');
+    await v.page.getByRole('button', { name: 'Edit' }).click();
+    await dialog(v.page).getByLabel('Notes').fill('The seal of the door is torn');
+    v.endsElsewhere = true;
+    visitor.endsElsewhere = true;
+    const elsewhere = new Office(server.url);
+    await elsewhere.send('POST', '/v1/auth/sign-in', owner);
+    await elsewhere.send('DELETE', '/v1/me/sessions');
+    const door = v.page.getByRole('dialog', { name: 'Sign in' });
+    await door.getByText(/What you had typed is still there/).waitFor();
+    expect(await v.page.evaluate(() => document.elementFromPoint(innerWidth / 2, 5)?.closest('dialog')?.getAttribute('aria-labelledby'))).toBe('gate'); // it covers the page
+    expect(await v.flaws()).toEqual([]);
+    await v.page.keyboard.press('Escape');
+    v.endsElsewhere = false;
+    await door.getByLabel('E-mail').fill(owner.email);
+    await door.getByLabel('Password').fill(owner.password);
+    await door.getByRole('button', { name: 'Sign in' }).click();
+    await door.waitFor({ state: 'detached' });
+    expect(await dialog(v.page).getByLabel('Notes').inputValue()).toBe('The seal of the door is torn');
+    await dialog(v.page).getByRole('button', { name: 'Save' }).click();
+    await v.page.getByText('The seal of the door is torn').waitFor();
+    await live(v.page);
+    await v.leave();
+    // The first window was signed out with it, and shows nothing: nothing was typed there.
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  });
+});

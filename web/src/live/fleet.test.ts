@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Alert, Device } from '../api/client';
+
+const nothing = () => {};
+const answers: Record<string, unknown> = {};
+beforeEach(() => {
+  vi.useFakeTimers();
+  for (const name of ['addEventListener', 'removeEventListener', 'cancelAnimationFrame']) vi.stubGlobal(name, nothing);
+  vi.stubGlobal('requestAnimationFrame', () => 1);
+  vi.stubGlobal('document', { addEventListener: nothing, removeEventListener: nothing, visibilityState: 'visible' });
+  vi.stubGlobal('location', { origin: 'https://rime.example', pathname: '/' });
+  vi.stubGlobal('navigator', { onLine: true });
+  vi.stubGlobal('WebSocket', class { close = nothing; });
+  vi.stubGlobal('fetch', (url: string) => {
+    const path = url.replace(/^\/api\/v1|\?.*/g, '');
+    return path in answers ? Promise.resolve(new Response(JSON.stringify({ success: true, data: answers[path] }))) : Promise.reject(new TypeError('no network'));
+  });
+});
+afterEach(async () => {
+  (await import('./fleet.svelte')).fleet.stop();
+  vi.useRealTimers();
+  vi.unstubAllGlobals();
+});
+
+const device = (last_seen_at: string, current_temp: number) =>
+  ({ id: 1, serial: 'WIC-1', name: 'Walk-in', status: 'online', judged: true, last_seen_at, current_temp, active_alerts: 0, labels: {}, limits: { temp_min: 0, temp_max: 5 } }) as unknown as Device;
+const alert = (more: Partial<Alert> = {}) => ({ id: 7, device_id: 1, status: 'active', severity: 'warning', type: 'high_temperature', triggered_at: '2026-03-01T02:00:00.000Z', acknowledged_at: null, ...more }) as Alert;
+const now = async () => (await import('./fleet.svelte')).fleet.unit(1)!.next;
+
+test('a device that was long on its way does not take the last reading back', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  fleet.put(device('2026-03-01T02:00:00.000Z', 4));
+  fleet.event({ channel: 'readings', id: 'e1', event: 'reading.created', at: '', data: { reading: { device_id: 1, recorded_at: '2026-03-01T02:01:00.000Z', received_at: '2026-03-01T02:01:00.000Z', product_zone_temp: 9 } } });
+  fleet.put({ ...device('2026-03-01T02:00:00.000Z', 4), name: 'Fish' });
+  expect([(await now()).temp, (await now()).device.name]).toEqual([9, 'Fish']);
+  fleet.put(device('2026-03-01T02:02:00.000Z', 3));
+  expect((await now()).temp).toBe(3);
+});
+
+test('an alert that has ended is not opened again by an answer from before', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  fleet.put(device('2026-03-01T02:00:00.000Z', 9));
+  fleet.putAlert(alert());
+  fleet.putAlert(alert({ status: 'resolved', resolved_at: '2026-03-01T02:05:00.000Z' }));
+  fleet.putAlert(alert({ acknowledged_by: 'Ada' }));
+  expect((await now()).alerts).toEqual([]);
+});
+
+test('what was shown at once and failed is taken back, unless somebody has changed it meanwhile', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  fleet.put(device('2026-03-01T02:00:00.000Z', 9));
+  const before = alert({ id: 8 });
+  const shown = alert({ id: 8, status: 'resolved', resolved_at: '2026-03-01T02:05:00.000Z' });
+  fleet.putAlert(before);
+  fleet.putAlert(shown);
+  fleet.takeBack(shown, before);
+  expect((await now()).alerts.map((a) => a.id)).toEqual([8]);
+  const mine = alert({ id: 8, acknowledged_by: 'Ada' });
+  fleet.putAlert(mine);
+  fleet.putAlert(alert({ id: 8, acknowledged_by: 'Ben' }));
+  fleet.takeBack(mine, before);
+  expect((await now()).alerts.map((a) => a.acknowledged_by)).toEqual(['Ben']);
+});
+
+test('what is kept is as old as what was last heard', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  const { stream } = await import('./stream.svelte');
+  let put: (text: string) => void = nothing;
+  const text = new Promise<string>((resolve) => (put = resolve));
+  vi.stubGlobal('caches', { open: async () => ({ put: async (_: string, r: Response) => put(await r.text()) }), match: async () => undefined, delete: async () => true });
+  Object.assign(answers, {
+    '/equipment-types': { equipment_types: [] }, '/sites': { sites: [] }, '/devices/health/summary': {}, '/readings/latest': { readings: [] },
+    '/devices': { devices: [], pagination: { total: 0, last_page: 1 } }, '/alerts': { alerts: [], pagination: {} },
+  });
+  void fleet.start(1);
+  await vi.advanceTimersByTimeAsync(16_000); // no stream came up; it was asked for once since
+  expect(stream.connection).toBe('polling');
+  const heard = stream.heardAt;
+  for (const path of Object.keys(answers)) delete answers[path];
+  await vi.advanceTimersByTimeAsync(3000);
+  (fleet as unknown as { keepNow: () => void }).keepNow();
+  expect(JSON.parse(await text).at).toBe(heard);
+});
