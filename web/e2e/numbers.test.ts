@@ -1,16 +1,10 @@
 // Every number on the pages is the API's, for a fleet that is drawn at random: always the same one, or that of SEED=7.
 import { beforeAll, expect, it } from 'vitest';
+import { drawn, numbers, rounded } from './figures';
 import { Api } from './server';
 import { noon, openShop, type Shop } from './shop';
 
-const seed = Number(process.env.SEED ?? 1);
-console.info(`the fleet of SEED=${seed}`);
-
-// https://en.wikipedia.org/wiki/Linear_congruential_generator, as in Numerical Recipes
-let state = seed;
-const random = () => (state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32;
-const between = (low: number, high: number) => low + Math.floor(random() * (high - low + 1));
-const pick = <T>(of: T[]) => of[between(0, of.length - 1)]!;
+const { seed, random, between, pick } = drawn();
 
 const usual: Record<string, number> = { walkin_freezer: -20, walkin_cooler: 3, meat_cooler: 1, reach_in_cooler: 3, vaccine_refrigerator: 5, no_such_type: 4 };
 const serials: string[] = [];
@@ -39,9 +33,6 @@ let { page, api, visitor } = {} as Shop;
 const shop = openShop({ timezone: noon(), viewport: { width: 1280, height: 3000 }, fill });
 beforeAll(() => ({ page, api, visitor } = shop));
 
-/** numbers are those of a text, as the page writes them in English. */
-const numbers = (text: string) => (text.replaceAll('\u2212', '-').replace(/(\d),(\d{3})/g, '$1$2').match(/-?\d+(\.\d+)?/g) ?? []).map(Number);
-const rounded = (v: number, digits = 0) => Number(v.toFixed(digits)) + 0; // not −0
 const minutes = (s: number) => Math.floor(s / 60);
 /** span turns "1 d 2 h", "2 h 5 min" and "never" into minutes, those of seconds into 0. */
 const span = (text: string) => [...text.matchAll(/(\d+)\s(d|h|min)\b/g)].reduce((sum, [, n, unit]) => sum + Number(n) * { d: 1440, h: 60, min: 1 }[unit as 'd']!, 0);
