@@ -100,9 +100,9 @@ func TestSiteOffline(t *testing.T) {
 		same(t, "nothing new after a crash", r.events(), []string(nil))
 
 		// Half of them are back: the others have two minutes.
-		r.hear(2*time.Minute, ids[0], ids[1], ids[4])
-		same(t, "half are back", counted(r.events()), map[string]int{"device.online": 2, "alert.resolved device_offline warning": 2})
 		r.hear(time.Minute, ids[0], ids[1], ids[4])
+		same(t, "half are back", counted(r.events()), map[string]int{"device.online": 2, "alert.resolved device_offline warning": 2})
+		r.hear(2*time.Minute, ids[0], ids[1], ids[4])
 		same(t, "over", counted(r.events()), map[string]int{"alert.resolved site_offline warning": 1, "alert.updated device_offline warning": 2})
 		same(t, "alerts", counted(shortAlerts(r.stored(""))), map[string]int{
 			"device_offline warning resolved auto suppressed": 2, "device_offline warning active": 2, "site_offline warning resolved auto": 1,
