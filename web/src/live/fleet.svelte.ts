@@ -107,7 +107,7 @@ class Fleet implements Listener {
     document.addEventListener('visibilitychange', this.seen);
   }
 
-  /** pause asks for nothing until resume; what is here stays. */
+  /** pause stops asking until resume; what is here stays. */
   pause() {
     this.generation++;
     stream.stop();
@@ -446,7 +446,7 @@ class Fleet implements Listener {
     this.pollTimer = setTimeout(async () => {
       try {
         if (document.visibilityState === 'visible') {
-          // By this it is found out that a connection has died without a word.
+          // This finds a connection that has died without a word.
           await this.loadSummary(AbortSignal.timeout(heartbeat));
           if (stream.connection !== 'live' || !this.complete) await this.load(generation);
           if (generation === this.generation) stream.answered(true);

@@ -28,7 +28,7 @@ export interface Listener {
 const channels: Channel[] = ['devices', 'readings', 'alerts', 'summary'];
 const protocol = 'rimewatch.v1';
 const quiet = 60_000; // ms without a word from the server, which a page that is seen asks twice as often
-const handshake = 15_000; // ms until a connection on which nothing comes back is given up
+const handshake = 15_000; // ms until a connection on which nothing comes back counts as dead
 const stable = 10_000; // ms that a connection must have lasted for the next one to be tried at once
 
 /** backoff is the wait before the nth attempt, with jitter, so that a thousand
@@ -147,7 +147,7 @@ class Stream {
     if (!ok) this.connection = navigator.onLine ? 'reconnecting' : 'offline';
   }
 
-  /** missed notes that what the stream could not tell was not to be had by asking either: it begins anew, and asks then. */
+  /** missed notes that what the stream could not tell was not to be had by asking either: it starts again, and asks then. */
   missed() {
     this.owed = true;
     this.reachable = false;
