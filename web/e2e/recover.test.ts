@@ -162,6 +162,29 @@ describe('a note on which no answer came', () => {
   });
 });
 
+describe('a silence and a maintenance window on which no answer came', () => {
+  it.each([
+    ['Silence', 'Silence', 'silences'],
+    ['Plan one', 'Plan', 'maintenance-windows'],
+  ])('%s: is made once when the button is pressed again', async (opens, sends, of) => {
+    await page.goto('/settings/quiet');
+    await page.getByRole('button', { name: opens, exact: true }).click();
+    await dialog(page).getByLabel('Why').fill('The technician is here');
+    visitor.cutOff = true;
+    await page.route(`**/api/v1/${of}`, async (route) => {
+      await route.fetch();
+      await route.abort();
+    });
+    await dialog(page).getByRole('button', { name: sends, exact: true }).click();
+    await dialog(page).getByText('The server cannot be reached.').waitFor();
+    await page.unroute(`**/api/v1/${of}`);
+    await dialog(page).getByRole('button', { name: sends, exact: true }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    visitor.cutOff = false;
+    expect(Object.values((await office.send('GET', `/v1/${of}`)) as Record<string, unknown[]>).find(Array.isArray)).toHaveLength(1);
+  });
+});
+
 describe('a server that does not answer as it should', () => {
   const refusal = { status: 429, json: { success: false, data: {}, error: { code: 'rate_limited', message: 'Too many requests.', fields: {}, request_id: '' } } };
   it.each([

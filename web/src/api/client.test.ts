@@ -8,6 +8,17 @@ afterEach(() => {
 
 const said = (data: unknown) => new Response(JSON.stringify({ success: true, data }));
 
+/** keysOver are the idempotency keys of what is sent over a network that may fail. */
+function keysOver(network: { reachable: boolean }) {
+  const keys: string[] = [];
+  vi.stubGlobal('fetch', async (_: string, { headers }: { headers: Record<string, string> }) => {
+    keys.push(headers['Idempotency-Key']!);
+    if (!network.reachable) throw new TypeError('no network');
+    return said({});
+  });
+  return { keys, network };
+}
+
 it('gives nobody an answer older than one that is here', async () => {
   const answer: ((r: Response) => void)[] = [];
   vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => answer.push(resolve)));
@@ -30,13 +41,7 @@ it('gives nobody an answer older than one that is here', async () => {
 
 it('sends again by the same key what was not heard of, for a while', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  const keys: string[] = [];
-  let reachable = false;
-  vi.stubGlobal('fetch', async (_: string, { headers }: { headers: Record<string, string> }) => {
-    keys.push(headers['Idempotency-Key']!);
-    if (!reachable) throw new TypeError('no network');
-    return said({});
-  });
+  const { keys, network } = keysOver({ reachable: false });
   const note = (text: string) => ask(api.POST('/v1/alerts/{id}/notes', { params: { path: { id: '7' } }, body: { note: text } })).catch((e: Failure) => e.status);
   await note('a');
   await note('a');
@@ -46,11 +51,28 @@ it('sends again by the same key what was not heard of, for a while', async () =>
   vi.setSystemTime(Date.now() + 11 * 60_000);
   await note('a');
   expect(keys[3]).not.toBe(keys[0]);
-  reachable = true;
+  network.reachable = true;
   await note('a');
   expect(keys[4]).toBe(keys[3]);
   await note('a'); // the one before was heard of: this is another
   expect(keys[5]).not.toBe(keys[4]);
+});
+
+it('keeps the key of what was not heard of while others are, until one of its kind is changed', async () => {
+  const { keys, network } = keysOver({ reachable: false });
+  const end = { ends_at: '2030-01-01T00:00:00Z' };
+  const silence = () => ask(api.POST('/v1/silences', { body: { match: {}, comment: '', ...end } })).catch(() => {});
+  await silence();
+  network.reachable = true;
+  await ask(api.POST('/v1/alerts/{id}/notes', { params: { path: { id: '7' } }, body: { note: 'a' } }));
+  await ask(api.PATCH('/v1/me', { body: { theme: 'dark' } }));
+  network.reachable = false;
+  await silence();
+  expect(keys[3]).toBe(keys[0]);
+  network.reachable = true;
+  await ask(api.POST('/v1/silences/{id}/end', { params: { path: { id: '1' } } }));
+  await silence(); // it was made and ended: this is another
+  expect(keys[5]).not.toBe(keys[0]);
 });
 
 it('takes the page of another network for no answer', async () => {

@@ -46,14 +46,19 @@ interface Call {
 const silent = 60_000; // ms
 
 // What was sent and not heard of may have been done. Sent again, it has the same key, by which the server does it once.
-const unheard = new Map<string, { key: string; at: number }>();
+const unheard = new Map<string, { key: string; at: number; url: string }>();
 const sameFor = 600_000; // ms; later, the same words are meant anew
 
-function keyOf(request: string): string {
+function keyOf(url: string, request: string): string {
   const had = unheard.get(request);
   const key = had && Date.now() - had.at < sameFor ? had.key : `${Date.now()}-${Math.random()}`;
-  unheard.set(request, { key, at: Date.now() });
+  unheard.set(request, { key, at: Date.now(), url });
   return key;
+}
+
+// What was answered is forgotten, and whatever made a thing of which one was changed or deleted since: the same words make another.
+function heard(method: string, url: string, request: string) {
+  for (const [r, of] of unheard) if (r === request || url.startsWith(of.url + '/') || (method !== 'POST' && url === of.url)) unheard.delete(r);
 }
 
 // What openapi-fetch does, as far as we need it: of the package we use the types alone, so that no page loads its code.
@@ -69,11 +74,11 @@ async function send(method: string, path: string, { params, body, signal }: Call
     method,
     signal: signal ? (AbortSignal.any?.([signal, late]) ?? signal) : late,
     credentials: 'same-origin',
-    headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url + sent) }) },
+    headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url, url + sent) }) },
     body: sent,
   });
   const text = await response.text();
-  if (method !== 'GET' && response.status < 502) unheard.clear();
+  if (method !== 'GET' && response.status < 502) heard(method, url, url + sent);
   if (response.ok) return { data: text ? JSON.parse(text) : undefined, response };
   try {
     return { error: JSON.parse(text), response };

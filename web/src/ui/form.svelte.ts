@@ -1,6 +1,7 @@
 // A form that is sent: busy meanwhile, and what the server finds wrong with
 // which field comes back to the field.
 import { Failure } from '../api/client';
+import { clock } from '../live/clock.svelte';
 import { humanised } from '../words/format';
 import { sentence } from '../words/sentence';
 import { toasts } from './toasts.svelte';
@@ -12,19 +13,25 @@ export class Form {
   busy = $state(false);
   error = $state('');
   fields = $state.raw<Record<string, string[]>>({});
+  /** When what is sent was sent first, ms: the same while no answer came, so that who presses again asks for the same. */
+  since = 0;
   private readonly placed = new Set<string>();
 
   /** send runs the call once at a time; it reports whether it worked, and says `done` then. */
   async send(call: () => Promise<unknown>, done?: string): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;
+    const since = (this.since ||= clock.exact());
     this.clear();
+    this.since = since;
     try {
       await call();
+      this.since = 0;
       if (done) toasts.say(done);
       return true;
     } catch (e) {
       if (e instanceof Failure) this.fields = e.fields;
+      if (!(e instanceof Failure) || (e.status && e.status < 502)) this.since = 0; // as the client forgets its key
       this.error = (e as Error).message;
       return false;
     } finally {
@@ -57,5 +64,6 @@ export class Form {
   clear() {
     this.error = '';
     this.fields = {};
+    this.since = 0;
   }
 }
