@@ -159,9 +159,7 @@ func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCr
 	if err := a.Store.CreateChannel(ctx, &ch); err != nil {
 		return NewChannel{}, err
 	}
-	if err := a.takeReceipt(ctx, in.Body.Receipt, &ch); err != nil {
-		return NewChannel{}, err
-	}
+	a.takeReceipt(ctx, in.Body.Receipt, &ch)
 	a.Notifier.Changed(c.Workspace())
 	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
 	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
@@ -188,9 +186,7 @@ func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdat
 	if err != nil {
 		return NewChannel{}, err
 	}
-	if err := a.takeReceipt(ctx, in.Body.Receipt, &ch); err != nil {
-		return NewChannel{}, err
-	}
+	a.takeReceipt(ctx, in.Body.Receipt, &ch)
 	a.Notifier.Changed(c.Workspace())
 	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
 }

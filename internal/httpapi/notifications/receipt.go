@@ -32,17 +32,23 @@ func (a *api) receipt(c *rimewatch.Channel, at rimewatch.Time) string {
 }
 
 // takeReceipt notes that a channel was tested with the settings that it has now, when
-// the receipt says so.
-func (a *api) takeReceipt(ctx context.Context, receipt string, c *rimewatch.Channel) error {
+// the receipt says so. The channel is stored by then: when the note fails, the channel
+// counts as never tested, and the caller learns of what was stored.
+func (a *api) takeReceipt(ctx context.Context, receipt string, c *rimewatch.Channel) {
 	text, _, _ := strings.Cut(receipt, ".")
 	n, _ := strconv.ParseInt(text, 10, 64) // of what is no number the signature is wrong
 	at := rimewatch.Time(n)
 	if subtle.ConstantTimeCompare([]byte(receipt), []byte(a.receipt(c, at))) != 1 || httpapi.CallOf(ctx).Now > at+receiptLife {
-		return nil
+		return
 	}
 	err := a.Notifier.Tested(ctx, c.WorkspaceID, c.ID, at)
+	var tested rimewatch.Channel
 	if err == nil {
-		*c, err = a.Store.Channel(ctx, c.WorkspaceID, c.ID)
+		tested, err = a.Store.Channel(ctx, c.WorkspaceID, c.ID)
 	}
-	return err
+	if err != nil {
+		a.Log().Error("note the test of a channel", "workspace", c.WorkspaceID, "channel", c.ID, "err", err)
+		return
+	}
+	*c = tested
 }

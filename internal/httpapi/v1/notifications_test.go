@@ -24,6 +24,7 @@ type sentNotifier struct {
 
 	changed map[int64]int // by workspace
 	tried   []rimewatch.Channel
+	forgets bool // no test is noted
 }
 
 func (f *sentNotifier) Changed(workspaceID int64) { f.changed[workspaceID]++ }
@@ -48,6 +49,9 @@ func (f *sentNotifier) Try(_ context.Context, c *rimewatch.Channel) (string, err
 
 // Tested stores a delivery at the moment of the test.
 func (f *sentNotifier) Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error {
+	if f.forgets {
+		return rimewatch.Errorf(rimewatch.CodeUnavailable, "The store is overloaded.")
+	}
 	f.n++
 	d := rimewatch.Delivery{WorkspaceID: workspaceID, ChannelID: channelID, Key: fmt.Sprint("tested/", f.n), Kind: rimewatch.DeliveryTest, Status: rimewatch.DeliverySent, CreatedAt: at, SentAt: at}
 	if err := f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
@@ -270,6 +274,12 @@ func TestTestedBeforeStored(t *testing.T) {
 	r.run(t, []scenario{{name: "after an hour still", req: make("Late", url, hook), status: 201, want: map[string]any{"data.channel.working": true}}})
 	r.advance(time.Millisecond)
 	r.run(t, []scenario{{name: "not after it", req: make("Too late", url, hook), status: 201, want: map[string]any{"data.channel.working": nil}}})
+
+	hook, r.notifier.forgets = receipt(mine(try(`{"kind":"webhook","url":"https://hooks.example.com/s3cret"}`))), true
+	r.run(t, []scenario{
+		{name: "made, and its test not noted", req: make("Unnoted", url, hook), status: 201, want: map[string]any{"data.channel.name": "Unnoted", "data.channel.working": nil}},
+		{name: "changed, and its test not noted", req: mine(patch("/v1/channels/3", "", fmt.Sprintf(`{"name":"Renamed","url":%q,"receipt":%q}`, url, hook))), status: 200, want: map[string]any{"data.channel.name": "Renamed", "data.channel.working": nil}},
+	})
 }
 
 func TestSendingByHandIsLimited(t *testing.T) {
