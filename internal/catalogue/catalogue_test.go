@@ -229,6 +229,17 @@ func TestSpanishIsWhole(t *testing.T) {
 	}
 }
 
+// TestSpanishQuotes: a quotation is marked in one way.
+func TestSpanishQuotes(t *testing.T) {
+	b, err := os.ReadFile("es.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if at := strings.IndexAny(string(b), "«»"); at >= 0 {
+		t.Errorf("es.json quotes “so”, and not as in %q", b[at:min(at+40, len(b))])
+	}
+}
+
 func sorted(list []string) []string {
 	for i := range list {
 		list[i] = strings.ReplaceAll(regexp.MustCompile(`\[\d\]`).ReplaceAllString(list[i], ""), "%M", "%m") // the same name, with a capital
