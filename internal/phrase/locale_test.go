@@ -97,6 +97,9 @@ func TestEveryTextInEveryLanguage(t *testing.T) {
 			}
 		}
 		for _, p := range predictions() {
+			if risk := w.Risk(p); !strings.Contains(risk, "\u00a0%") {
+				t.Errorf("%s: the sign of %q may stand on another line than its number", tag, risk)
+			}
 			for _, s := range []string{w.Risk(p), w.Cause(p), w.WouldChange(p), w.Message(&rimewatch.Alert{Prediction: p})} {
 				if s == "" || whole(s) != s {
 					t.Errorf("%s, %s: %q", tag, p.Fault, s)

@@ -73,8 +73,12 @@ func (w Words) predictionTitle(p *rimewatch.Prediction) string {
 func (w Words) RecommendedAction(p *rimewatch.Prediction) string { return w.Say(faults[p.Fault].do) }
 
 // Risk says how likely the failure is: "67 % risk of failure within 8 days, most
-// likely in about 6".
+// likely in about 6". The sign stays with its number in every language.
 func (w Words) Risk(p *rimewatch.Prediction) string {
+	return strings.Replace(w.risk(p), " %", "\u00a0%", 1)
+}
+
+func (w Words) risk(p *rimewatch.Prediction) string {
 	percent, within := fmt.Sprintf("%.0f", 100*p.Risk), w.hours(p.HorizonH)
 	switch {
 	case p.LeadTimeH == nil:
