@@ -60,6 +60,15 @@ describe('connecting', () => {
     await expect.poll(async () => (await api.send('GET', '/v1/devices?q=Milk')).data.devices[0]?.current_temp).toBeCloseTo(3.5, 2);
   });
 
+  it('makes no source for MQTT where the server does not take it in', async () => {
+    const count = async () => (await api.send('GET', '/v1/sources')).data.sources.length;
+    const before = await count();
+    await page.goto('/connect?with=mqtt');
+    await page.getByText('This server does not accept MQTT yet.').waitFor();
+    await visitor.fine('MQTT turned off');
+    expect(await count()).toBe(before);
+  });
+
   it('takes a phone for a sensor', async () => {
     await page.goto('/connect');
     await page.getByRole('button', { name: /Your phone/ }).click();

@@ -134,6 +134,7 @@ func (a *api) sourceJSON(s *rimewatch.Source, say func(english string) string) S
 // SourceList are the sources of a workspace.
 type SourceList struct {
 	Sources []SourceJSON `json:"sources"`
+	MQTT    *string      `json:"mqtt_url" doc:"Where MQTT is taken in; null where the operator has not turned it on."`
 }
 
 func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) {
@@ -141,7 +142,7 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 	if err != nil {
 		return SourceList{}, err
 	}
-	out := SourceList{make([]SourceJSON, len(list))}
+	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx)}
 	for i := range list {
 		out.Sources[i] = a.sourceJSON(&list[i], httpapi.CallOf(ctx).Words().Say)
 	}

@@ -17,6 +17,8 @@ export interface Kind {
   template: string;
   /** The topics of a broker that we read: no key is made, the broker is asked for. */
   topics?: string;
+  /** Senders reach this server by MQTT, which its operator may not have turned on. */
+  listens?: true;
   /** What to do, in order; `copy` follows the step that needs it. `mqtt` is where MQTT is taken in, '' where it is not. */
   steps(server: string, key: string, mqtt: string): { text: string; copy?: Copied[] }[];
 }
@@ -137,6 +139,7 @@ void loop() {
     label: 'MQTT',
     hint: tr('Tasmota, ESPHome or firmware without a broker'),
     template: 'auto',
+    listens: true,
     steps: (_, key, mqtt) =>
       mqtt
         ? [
