@@ -170,6 +170,7 @@ SEEDS = 10
 YEARS = 50
 DIRTY_SEEDS = 104
 DIRTY_YEARS = 101
+SPOILT_SEEDS = 2
 WORKERS = $(shell nproc)
 
 evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
@@ -179,6 +180,7 @@ evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir 
 	@if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format real --doc docs/prediction.md $(DATA)/real; fi
 	nice -n 5 ./bin/rimewatch evaluate --format simulator --seeds $(SEEDS) --years $(YEARS) --workers $(WORKERS) --doc docs/prediction.md
 	nice -n 5 ./bin/rimewatch evaluate --format dirty --seeds $(DIRTY_SEEDS) --years $(DIRTY_YEARS) --workers $(WORKERS) --doc docs/prediction.md
+	nice -n 5 ./bin/rimewatch evaluate --format spoilt --seed-set fresh --seeds $(SPOILT_SEEDS) --workers $(WORKERS) --doc docs/prediction.md
 
 # The tool is a module of its own: what it needs is not the product's. TARGETS=linux/amd64 for one alone.
 TARGETS ?=

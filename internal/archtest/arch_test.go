@@ -81,7 +81,7 @@ var may = map[string][]string{
 	"internal/config":            nil,
 	"internal/lab/again":         nil,
 	"internal/lab/draw":          nil,
-	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/lab/detector", "internal/lab/simulate"},
+	"internal/lab/evaluate":      {"internal/alert", "internal/engine", "internal/lab/detector", "internal/lab/simulate", "internal/phrase", "internal/wire"},
 	"internal/lab/demo":          {"internal/ticker", "client", "internal/account", "internal/app", "internal/config", "internal/notify/message", "internal/notify/webhook", "internal/phrase", "internal/lab/simulate"},
 	"internal/app":               {"internal/ticker", "internal/account", "internal/clock", "internal/cluster", "internal/config", "internal/provider", "internal/phrase", "internal/publish", "internal/report/gather", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/mcp", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/shortpath", "internal/httpapi/submit", "internal/httpapi/v1", "internal/httpapi/voice", "internal/ingest", "internal/limit", "internal/mqtt", "internal/source", "internal/realtime", "internal/store", "internal/store/postgres", "internal/store/sqlite", "internal/webui", "internal/wire", "internal/notify", "internal/notify/email", "internal/notify/message", "internal/notify/outbound", "internal/notify/push", "internal/notify/service", "internal/notify/voice", "internal/notify/watchdog", "internal/notify/webhook", "internal/twilio"},
 	"internal/ticker":            nil,

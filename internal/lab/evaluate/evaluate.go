@@ -17,7 +17,7 @@ import (
 // Options say what to evaluate. Format, Out and, but for the simulator, Paths
 // are required.
 type Options struct {
-	Format    string   // skab, nab, ims, device, real, simulator or dirty
+	Format    string   // skab, nab, ims, device, real, simulator, dirty or spoilt
 	Paths     []string // CSV files or folders of them
 	Out       string   // folder for verdicts.csv or events.csv, created when absent; the simulator writes none
 	Equipment string   // slug of the recorded units' type, for device
@@ -25,9 +25,9 @@ type Options struct {
 
 	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
 
-	SeedSet      string  // known or fresh, of dirty; "" = both
-	First        uint64  // first of the fresh seeds of dirty; 0 = drawn
-	Seeds        int     // simulated units a fault and type, default 8
+	SeedSet      string  // known or fresh, of dirty and spoilt; "" = both
+	First        uint64  // first of the fresh seeds of dirty and spoilt; 0 = drawn
+	Seeds        int     // simulated units a fault and type, default 8; of spoilt a type
 	HealthyYears float64 // simulated device-years of healthy units, default 100
 	Workers      int     // simulations at a time, default 1
 }
@@ -51,13 +51,15 @@ func run(ctx context.Context, o Options, stdout io.Writer) error {
 		return runSimulator(ctx, &o, stdout)
 	case "dirty":
 		return runDirty(ctx, &o, stdout)
+	case "spoilt":
+		return runSpoilt(ctx, &o, stdout)
 	}
 	formats := map[string]func(context.Context, []source, *verdictWriter, io.Writer) error{
 		"skab": runSKAB, "nab": runNAB, "ims": runIMS,
 	}
 	format, ok := formats[o.Format]
 	if !ok && o.Format != "device" && o.Format != "real" {
-		return rimewatch.Invalid("format", "must be skab, nab, ims, device, real, simulator or dirty")
+		return rimewatch.Invalid("format", "must be skab, nab, ims, device, real, simulator, dirty or spoilt")
 	}
 	if o.Format == "real" {
 		sources, err := findSources(o.Paths)

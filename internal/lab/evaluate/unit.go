@@ -37,22 +37,43 @@ func newUnitJudge(equipment string, limits *rimewatch.LimitOverrides) *unitJudge
 	return &unitJudge{cfg: engine.ConfigOf(device)}
 }
 
-// take returns the transitions that a reading brings, those of the time that
-// passed before it first.
+// take returns the transitions that a reading brings which arrives at once, those of the
+// time that passed before it first.
 func (u *unitJudge) take(r *rimewatch.Reading, out []event) []event {
+	return u.arrived(r, r.At, u.passed(r.At, out))
+}
+
+// mostTicks bounds how often time alone is judged between two readings.
+const mostTicks = 100
+
+// passed returns the transitions of the time up to a moment. They are in alerts until the
+// next reading, too.
+func (u *unitJudge) passed(until rimewatch.Time, out []event) []event {
 	u.alerts = u.alerts[:0]
-	if u.state.Presence.LastSeen != 0 {
-		for n := 0; n < 100; n++ {
-			due := u.state.Deadline(&u.cfg, nil)
-			if due == 0 || due >= r.At {
-				break
-			}
-			u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Tick}, due, u.alerts)
-		}
+	if u.state.Presence.LastSeen == 0 {
+		return out
 	}
-	u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Reading, Reading: r, Last: true}, r.At, u.alerts)
-	for i := range u.alerts {
-		t := &u.alerts[i]
+	for range mostTicks {
+		due := u.state.Deadline(&u.cfg, nil)
+		if due == 0 || due >= until {
+			break
+		}
+		u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Tick}, due, u.alerts)
+	}
+	return appendEvents(out, u.alerts)
+}
+
+// arrived returns the transitions that a reading brings which arrives at now. They are
+// behind those of passed in alerts.
+func (u *unitJudge) arrived(r *rimewatch.Reading, now rimewatch.Time, out []event) []event {
+	from := len(u.alerts)
+	u.alerts, _ = u.state.Step(&u.cfg, nil, &engine.Input{Kind: engine.Reading, Reading: r, Last: true}, now, u.alerts)
+	return appendEvents(out, u.alerts[from:])
+}
+
+func appendEvents(out []event, list []alert.Transition) []event {
+	for i := range list {
+		t := &list[i]
 		e := event{at: t.At, what: t.Kind.String(), typ: t.Type, severity: t.Severity, metric: t.Metric}
 		if p := t.Prediction; p != nil {
 			e.low, e.high = p.LeadLowH, p.LeadHighH
