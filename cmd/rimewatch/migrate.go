@@ -116,7 +116,7 @@ func (c *migrateCmd) forth(ctx context.Context, progress migrate.Progress) (r mi
 
 func (c *migrateCmd) back(ctx context.Context, progress migrate.Progress) (r migrate.Report, err error) {
 	if _, err := os.Stat(c.file()); err == nil {
-		return r, fmt.Errorf("there is a store in %s: name another directory, or move %s away", c.Data, sqlite.FileName)
+		return r, fmt.Errorf("there is a store in %s: compare it with --check, name another directory, or move %s away", c.Data, sqlite.FileName)
 	}
 	partial := c.file() + ".copy"
 	if c.Again {

@@ -75,7 +75,7 @@ func prepareTarget(ctx context.Context, c *pgx.Conn, source string, again bool) 
 	case !unfinished && err != nil:
 		return err
 	case !unfinished && !fresh:
-		return errors.New("the database holds a store already: give the copy a database of its own")
+		return errors.New("the database holds a store already: compare it with --check, or give the copy a database of its own")
 	case unfinished && !again:
 		begun := ""
 		if err := c.QueryRow(ctx, "SELECT source FROM migration").Scan(&begun); err != nil {
