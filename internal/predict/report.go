@@ -69,7 +69,7 @@ func (s *State) Report(u *unit.State) Report {
 	since, why := u.LearningSince()
 	r := Report{
 		State: "watching", Phase: u.Phase().String(), LearningSince: since, Relearning: why, Model: Model,
-		LearnedHours: u.LearntHours(), NeededHours: unit.LearnHours, LearnedCycles: u.Runs(),
+		LearnedHours: u.LearntHours(), NeededHours: u.NeededHours(), LearnedCycles: u.Runs(),
 		Candidates: []Candidate{}, Drivers: []Departure{}, Baselines: []Baseline{},
 	}
 	if d, ok := u.Defrost(); ok {

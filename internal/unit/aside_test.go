@@ -136,7 +136,7 @@ func TestSeldomReadings(t *testing.T) {
 	for gap, want := range map[float32]bool{60: false, 300: true} {
 		h, ref := hourly{}, float32(0)
 		h.discharge.add(70)
-		if _, _, have := h.sample(Conditions{}, &ref, (&timing{gap: gap}).leastReadings()); have.Has(Discharge) != want {
+		if _, _, have := h.sample(Conditions{}, &ref, (&State{timing: timing{gap: gap}}).leastReadings()); have.Has(Discharge) != want {
 			t.Errorf("a reading in an hour, every %v s: counts %v", gap, !want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 10
+const stateVersion = 11
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -84,6 +84,7 @@ func (s *State) code(c *Codec) {
 	c.Check(int(s.supply.n) <= voltageSamples+len(nominalVoltages))
 	together := s.air.hours == s.humid.hours // as where both come with every reading
 	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &s.doubts.airOff, &together)
+	c.Bools(&s.running.bare, &s.lone)
 	if together {
 		s.air.hours = s.humid.hours
 	} else {
@@ -121,7 +122,7 @@ func (m *calm) code(c *Codec) {
 func (w *running) code(c *Codec) {
 	c.Floats(&w.hi, &w.lo, &w.high, &w.low, &w.seen, &w.spikeAmps)
 	c.Stamps(&w.since, &w.lastOn, &w.spikedAt, &w.strayed, &w.otherAt)
-	c.Fixeds(&w.stopZone, &w.otherPipe, &w.otherAmps, &w.prev, &w.idle, &w.shakes, &w.rests)
+	c.Fixeds(&w.stopZone, &w.otherPipe, &w.otherAmps, &w.prev, &w.idle, &w.shakes, &w.rests, &w.grain)
 	c.Shorts(&w.still, &w.mute)
 	how := uint8(w.source) | uint8(w.spike)<<3 | w.speeds<<6
 	c.Bytes(&how)

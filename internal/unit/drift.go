@@ -29,6 +29,7 @@ const (
 	readyHours = 24
 	gateHours  = 48
 	LearnHours = 120
+	loneHours  = 72 // where nothing but the current is measured: it has no slopes to be learnt
 )
 
 // The time constants with which a healthy unit's baseline follows it once it is
@@ -66,6 +67,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 		s.doubts.sick = sickFor
 	}
 	s.reviewTremor()
+	s.lone = s.running.bare && s.running.source == fromAmps && s.zoneAt == 0
 	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
 		s.learnHour(hold)
@@ -172,6 +174,9 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 			continue // there is nothing to compare with
 		}
 		departs := s.model.withoutZone(ch, y[ch], unseen)
+		if usual := s.usual(Amps); ch == Amps && usual > 0 {
+			departs = shrink(departs, 100*s.running.Grain()/usual) // nothing is judged finer than its meter
+		}
 		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, s.model.doubt(ch, zone, float64(s.model.ambient))))
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
@@ -209,7 +214,8 @@ func (d *drift) learn() {
 // learns reports whether what is seen may be learnt: not while the unit is under
 // suspicion.
 func (b *baseline) learns(hold Hold) bool {
-	return !b.Doubtful() && (b.Learning() || hold&HoldBaseline == 0 && (b.resettling || !b.suspicious()))
+	settling := b.model.hours < LearnHours // of a lone current, too: how much it scatters shows within five days
+	return !b.Doubtful() && (settling || hold&HoldBaseline == 0 && (b.resettling || !b.suspicious()))
 }
 
 func (b *baseline) suspicious() bool {
@@ -234,7 +240,16 @@ func (b *baseline) Known() bool { return b.model.hours >= gateHours }
 
 // Learning reports whether the unit is not known well enough to be judged by
 // its own history alone.
-func (b *baseline) Learning() bool { return b.model.hours < LearnHours }
+func (b *baseline) Learning() bool { return int(b.model.hours) < b.NeededHours() }
+
+// NeededHours is how many hours with steady running must have been learnt from before
+// the unit is judged by its own history.
+func (b *baseline) NeededHours() int {
+	if b.lone {
+		return loneHours
+	}
+	return LearnHours
+}
 
 // LearntHours is how many hours with steady running were learnt from.
 func (b *baseline) LearntHours() int { return int(b.model.hours) }

@@ -140,14 +140,15 @@ func (b *baseline) Longest() float64 {
 
 // least is how many samples a channel of an hour rests on at least, and how many hours one
 // of a window does. An hour of a device that measures so seldom that few readings of it
-// are of steady running rests on one: the scatter that is learnt of it is larger.
+// are of steady running rests on one: the scatter that is learnt of it is larger. So does
+// one of a unit of which only the current is measured: the runs of small ones are short.
 const (
 	least     = 2
 	seldomGap = 200 // s between readings
 )
 
-func (t *timing) leastReadings() uint16 {
-	if t.gap > seldomGap {
+func (s *State) leastReadings() uint16 {
+	if s.gap > seldomGap || s.lone {
 		return 1
 	}
 	return least

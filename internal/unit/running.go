@@ -34,6 +34,7 @@ type running struct {
 	strayed   Stamp   // newest spike amid a run that went on
 	otherAt   Stamp   // the newest load far above running began, the one before the present included
 	otherAmps Fixed   // A of that load
+	grain     Fixed   // A, least change of the current that was ever seen, where nothing else is measured: what its meter resolves
 	idle      Fixed   // A of what else is behind the meter, as lately when the compressor stood
 	otherPipe Fixed   // °C of the discharge line when the present spike began
 	stopZone  Fixed   // °C of the zone when the compressor stopped
@@ -47,6 +48,7 @@ type running struct {
 	speeds    uint8  // windows in a row in which current and vibration moved together
 	modulated bool   // its load varies: an inverter, a digital scroll
 	dated     bool   // since is the true moment
+	bare      bool   // nothing of the compressor but its current is measured
 }
 
 // source is the signal that running is read from; a better one replaces a worse.
@@ -63,9 +65,21 @@ const (
 // levelFloors are the least difference of levels that means running.
 var levelFloors = [...]float32{fromHeat: 12, fromVibration: 0.1, fromAmps: 0.15, fromFlag: 0.15}
 
+// bareFloor is the least difference of levels of a unit of which only the current is
+// measured, A: the smallest compressors of a household draw little more.
+const bareFloor = 0.06
+
+// floor is the least difference of the levels of its signal.
+func (w *running) floor() float32 {
+	if w.source == fromAmps && w.bare {
+		return bareFloor
+	}
+	return levelFloors[w.source]
+}
+
 // separate reports whether running and standing can be told apart.
 func (w *running) separate() bool {
-	return w.hi-w.lo > levelFloors[w.source] && (w.source == fromHeat || w.hi > 1.6*w.lo)
+	return w.hi-w.lo > w.floor() && (w.source == fromHeat || w.hi > 1.6*w.lo)
 }
 
 func (w *running) threshold(share float32) float32 { return w.lo + share*(w.hi-w.lo) }
@@ -138,6 +152,7 @@ func (s *State) followRun(o *Observation) {
 // readRun returns the running state that a reading shows.
 func (s *State) readRun(o *Observation) (on, ok bool) {
 	w, r := &s.running, o.Reading
+	w.bare = s.last[rimewatch.CompressorDischargeTemp]|s.last[rimewatch.CompressorSuctionTemp]|s.last[rimewatch.VibrationLevel] == 0
 	amps, hasAmps := float32(r.Values[rimewatch.AmpDraw]), o.Valid.Has(rimewatch.AmpDraw)
 	if flag, sent := r.Flags.Bool(rimewatch.CompressorOn); sent {
 		s.use(fromFlag)
@@ -174,6 +189,9 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		w.learn(v)
 		return w.decide(v)
 	}
+	if d := max(o.fixed[rimewatch.AmpDraw]-w.prev, w.prev-o.fixed[rimewatch.AmpDraw]); w.bare && w.prev > 0 && d > 0 && (w.grain == 0 || d < w.grain) {
+		w.grain = d
+	}
 	if w.otherRuns(o, v) {
 		return false, true
 	}
@@ -203,6 +221,9 @@ func (w *running) OwnAmps(v float64) float64 {
 	}
 	return v
 }
+
+// Grain is what the meter of the current resolves, A, where nothing else is measured.
+func (w *running) Grain() float64 { return w.grain.Float() }
 
 // otherRuns reports whether a current as high as that of the compressor is drawn by
 // something else, such as the heater of a defrost behind the same meter: nothing
@@ -346,11 +367,15 @@ const (
 	loadStep       = 0.01 // a minute
 	presumeAfter   = 2 * hour
 	leastRunning   = 0.25 // A: fans alone draw less
+	bareRunning    = 0.09 // A, where nothing else is measured: one that never starts is told as much as one that never stops
 )
 
 // followLoad learns how the current is spread while the compressor runs.
 func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time) {
-	if !w.separate() || v < w.lo+0.2*(w.hi-w.lo) || v < levelFloors[fromAmps] || v > spikeRatio*w.hi {
+	if w.bare && gap > 2*minute && !(w.known && w.on) {
+		return // the first reading of a run may be of its start: they are too many of so few
+	}
+	if !w.separate() || v < w.lo+0.2*(w.hi-w.lo) || v < w.floor() || v > spikeRatio*w.hi {
 		return
 	}
 	if w.seen == 0 {
@@ -385,7 +410,11 @@ func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time) {
 // of a compressor that never stops, unless its discharge line is cool. A stop that
 // comes later proves it.
 func (w *running) presume(o *Observation, amps float32, watched rimewatch.Time) {
-	if w.lastOn.Set() || watched < presumeAfter || w.separate() || w.lo < leastRunning || amps < 0.7*w.hi {
+	least := float32(leastRunning)
+	if w.bare {
+		least = bareRunning
+	}
+	if w.lastOn.Set() || watched < presumeAfter || w.separate() || w.lo < least || amps < 0.7*w.hi {
 		return
 	}
 	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)

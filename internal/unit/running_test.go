@@ -47,12 +47,58 @@ func TestCurrentAloneLearns(t *testing.T) {
 	}
 }
 
+// TestSmallCompressor: a household unit of 25 W, of which only the current is measured, is
+// past learning after four days, by a fine meter or a coarse one; a level of its
+// current that a coarse one shows is no departure. Beside pipes a current as small is no
+// compressor's.
+func TestSmallCompressor(t *testing.T) {
+	for _, resolution := range []float64{0.001, 0.01} {
+		s := ampFeed(20*24*60, func(k int) float64 {
+			if k%50 >= 12 {
+				return 0
+			}
+			v := 0.11 + 0.001*math.Sin(float64(k))
+			if k > 10*24*60 {
+				v -= 0.008 // 7 %, one step of the coarse meter at most
+			}
+			return resolution * math.Round(v/resolution)
+		}, func(k int, s *State, _ *Observation) {
+			if k == 4*24*60 && s.Learning() {
+				t.Errorf("resolution %g A: still learning after four days, %d of %d h", resolution, s.LearntHours(), s.NeededHours())
+			}
+		})
+		if s.Modulated() || s.Runs() < 400 {
+			t.Errorf("resolution %g A: %d runs, varies %v", resolution, s.Runs(), s.Modulated())
+		}
+		if now, _, _ := s.Departure(Amps); (now < -3) != (resolution == 0.001) {
+			t.Errorf("resolution %g A: departs by %.1f %%", resolution, now)
+		}
+	}
+	var s State
+	at := rimewatch.TimeOf(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC))
+	for k := range 4 * 24 * 60 {
+		at += minute
+		r := rimewatch.Reading{At: at, ReceivedAt: at}
+		r.Set(rimewatch.AmpDraw, 0.12*float64(k/20%2))
+		r.Set(rimewatch.CompressorDischargeTemp, 30)
+		var o Observation
+		s.Observe(&Config{}, &r, at, 0, &o)
+	}
+	if s.RunningKnown() || s.NeededHours() != LearnHours {
+		t.Errorf("beside a discharge line: running known %v, %d h needed", s.RunningKnown(), s.NeededHours())
+	}
+}
+
 // TestNeverStops: a current that has shown one level only is a compressor that
 // never stops, and its share of running time is known within a day.
 func TestNeverStops(t *testing.T) {
 	s := ampFeed(24*60, func(int) float64 { return 0.343 }, nil)
 	if share, ok := s.RunShare(WindowsADay); !ok || share < 99 {
 		t.Errorf("share of running time %.0f %%, known %v", share, ok)
+	}
+	small := ampFeed(24*60, func(k int) float64 { return 0.1 + 0.001*float64(k%3) }, nil)
+	if share, ok := small.RunShare(WindowsADay); !ok || share < 99 {
+		t.Errorf("of a small one: share of running time %.0f %%, known %v", share, ok)
 	}
 	idle := ampFeed(24*60, func(int) float64 { return 0.08 }, nil)
 	if idle.Running() {

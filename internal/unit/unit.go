@@ -62,6 +62,7 @@ type baseline struct {
 	drifts [NumChannels]drift
 	doubts
 	resettling bool     // the thermostat was set anew
+	lone       bool     // nothing but the current is measured
 	shares     [4]uint8 // % running of the last four windows + 1; 0 = unknown
 }
 

@@ -98,6 +98,10 @@ func runReal(ctx context.Context, sources []source, stdout io.Writer) error {
 			fmt.Fprintf(stdout, "| %s | %s | %s |\n", u.name, after, state)
 		}
 	}
+	fmt.Fprintln(stdout, "\n| recording | as | variations | told as recorded (fewest–most over the variations) | past learning within a week of running | predictions |\n|---|---|---|---|---|---|")
+	for _, u := range units {
+		varyReal(u.name, u.types[0], u.readings, stdout)
+	}
 	fmt.Fprintln(stdout)
 	for _, u := range units {
 		if strings.HasPrefix(u.name, "celsi") {
@@ -266,5 +270,5 @@ func learnsFromCurrent(typ string, list []rimewatch.Reading) (state, after strin
 	if len(reported) > 0 {
 		state += "; reported: " + strings.Join(reported, ", ")
 	}
-	return fmt.Sprintf("%s, %d of %d h learnt", state, judge.state.Unit.LearntHours(), 120), after
+	return fmt.Sprintf("%s, %d of %d h learnt", state, judge.state.Unit.LearntHours(), judge.state.Unit.NeededHours()), after
 }
