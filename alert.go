@@ -34,6 +34,7 @@ const (
 	CompressorStartFailure     AlertType = "compressor_start_failure"
 	ExcessiveRunTime           AlertType = "excessive_run_time"
 	SlowRecovery               AlertType = "slow_recovery"
+	SlowWarming                AlertType = "slow_warming"
 )
 
 // AlertTypes lists the types that the service opens.
@@ -46,7 +47,7 @@ func AlertTypes() []AlertType {
 		EvaporatorIcingSuspected, DoorOpenSuspected, SiteOffline, HighSuctionTemperature,
 		LowSuctionTemperature, LowDischargeTemperature, HighAmbientTemperature, LowAmbientTemperature,
 		LowHumidity, LowAmpDraw, CompressorStartFailure, ExcessiveRunTime,
-		SlowRecovery,
+		SlowRecovery, SlowWarming,
 	}
 }
 
@@ -118,6 +119,7 @@ type Alert struct {
 	Occurrences        int         `json:"occurrences,omitempty"` // how often the condition came back on this alert
 	Flapping           bool        `json:"flapping,omitempty"`
 	OutOf              int         `json:"out_of,omitempty"`        // of SiteOffline: the devices that Value is a part of
+	Alike              int         `json:"alike,omitempty"`         // of SlowWarming: units of the site that warm up at the same time, 0 = it alone
 	HoldH              *float64    `json:"hold_h,omitempty"`        // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
 	Relearning         Relearning  `json:"relearning,omitempty"`    // of a superseded one: why what is normal for its unit is learned again
 	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none

@@ -23,6 +23,9 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		return s.zoneBounds(c, i == ruleLow)
 	case ruleOffline:
 		return offlineBounds(x.p)
+	case ruleWarming:
+		_, from, _ := x.u.Warmed()
+		return bounds{hasWarn: true, warn: from}
 	case ruleStale:
 		after := x.staleAfter()
 		return bounds{hasWarn: true, warn: float64(after / second), warnDelay: after}
@@ -440,6 +443,8 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 		v = u.Hump()
 	case ruleDoor:
 		v = u.DoorMinutes()
+	case ruleWarming:
+		_, _, v = u.Warmed()
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
 		v = u.Last(f)

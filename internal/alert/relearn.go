@@ -35,7 +35,7 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 func (s *State) ownBaseline(x *pass, i rule) bool {
 	_, departs := rimewatch.CutDeviation(ruleSpecs[i].second)
 	switch i {
-	case ruleAmps, ruleLowAmps, ruleRecovery, ruleCycling:
+	case ruleAmps, ruleLowAmps, ruleRecovery, ruleCycling, ruleWarming:
 		return true
 	case ruleVibration:
 		return x.u.UsualVibration()*vibrationWarn > ruleSpecs[ruleVibration].limit.Warn

@@ -24,6 +24,7 @@ const (
 	RuleDefrost                     // warnings wait for a recognised defrost to end
 	RuleDoor                        // door_open_suspected
 	RuleFit                         // a limit of the zone that does not fit the unit is told once
+	RuleWarming                     // slow_warming
 
 	AllRules Rules = 1<<iota - 1
 
@@ -60,6 +61,7 @@ const (
 	ruleHot
 	ruleCold
 	ruleDoor
+	ruleWarming
 	numRules
 )
 
@@ -195,6 +197,9 @@ var ruleSpecs = [numRules]ruleSpec{
 	ruleDoor: {
 		typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: rimewatch.DoorOpenTime,
 		limit: Limit{15, 0, 0, 0, 14, 30 * minute},
+	},
+	ruleWarming: {
+		typ: rimewatch.SlowWarming, group: RuleWarming, metric: "product_zone_temp",
 	},
 }
 

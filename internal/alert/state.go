@@ -94,6 +94,7 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 	if v, ok := x.value(rimewatch.ProductZoneTemp); ok {
 		s.judgeZone(&x, v)
 	}
+	s.judgeWarming(&x)
 	if c.Rules != 0 {
 		s.pause(&x)
 		s.judgeSensors(&x)

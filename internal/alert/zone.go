@@ -178,6 +178,24 @@ func (s *State) reconsider(x *pass) {
 	}
 }
 
+// judgeWarming opens slow_warming at the end of a day, as of when the warming began, and
+// ends it when half of it is given back. The limits of the zone have alerts of their own.
+func (s *State) judgeWarming(x *pass) {
+	if !x.o.DayEnded || x.c.Rules&RuleWarming == 0 {
+		return
+	}
+	since, _, now := x.u.Warmed()
+	if since == 0 && s.pool.track(ruleWarming) == nil {
+		return
+	}
+	at, m := *x, sample{v: now, z: zoneClear}
+	if since != 0 {
+		at.e, m.z = since, zoneBeyond
+	}
+	b := s.bounds(x, ruleWarming)
+	s.judge(&at, ruleWarming, &b, m)
+}
+
 // offlineBounds make silence a warning at once and critical after max(1 h, 4 ×
 // the offline time). The limit is the offline time itself, in s.
 func offlineBounds(p *Presence) bounds {

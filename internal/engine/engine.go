@@ -180,7 +180,7 @@ func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstan
 // with their own confidence; a site's silence is no fault of the device.
 func componentOf(t rimewatch.AlertType) (health.Component, bool) {
 	switch t {
-	case rimewatch.HighTemperature, rimewatch.LowTemperature, rimewatch.SlowRecovery:
+	case rimewatch.HighTemperature, rimewatch.LowTemperature, rimewatch.SlowRecovery, rimewatch.SlowWarming:
 		return health.Temperature, true
 	case rimewatch.HighDischargeTemperature, rimewatch.LowDischargeTemperature,
 		rimewatch.HighSuctionTemperature, rimewatch.LowSuctionTemperature:

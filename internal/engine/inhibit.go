@@ -27,6 +27,13 @@ func (s *State) inhibit(c *Config, now rimewatch.Time, out []alert.Transition, f
 	return s.Alert.Inhibit(&c.Alert, s.view(c), &s.Unit, evidence, renewed, now, out)
 }
 
+// Several units of a site that warm up slowly within a week of each other are one
+// statement, too: at least half of those that are heard, or at least commonLeast.
+const (
+	warmingLeast  = 2
+	warmingWindow = 7 * rimewatch.Day
+)
+
 // Common mode: when at least commonLeast devices of a site, and at least half of
 // those that are heard, depart from their own baselines in the same measure and
 // the same direction within commonWindow, they share a cause such as the
@@ -53,8 +60,8 @@ func CommonCauses(heard int, alerts []*rimewatch.Alert) (todo []CommonCause) {
 	slices.SortFunc(rows, func(a, b *rimewatch.Alert) int { return cmp.Compare(a.ID, b.ID) })
 	done := make(map[int64]bool)
 	for i, first := range rows {
-		if done[first.ID] {
-			continue
+		if done[first.ID] || first.Type == rimewatch.SlowWarming && first.SuppressedBy != 0 {
+			continue // a warming that was told with another is not told again when that is over
 		}
 		var members []*rimewatch.Alert
 		for _, r := range rows[i:] {
@@ -62,9 +69,9 @@ func CommonCauses(heard int, alerts []*rimewatch.Alert) (todo []CommonCause) {
 				members = append(members, r)
 			}
 		}
-		if inhibits := SaysCommonMode(first); !inhibits && (len(members) < commonLeast || 2*len(members) < heard) {
+		if inhibits := SaysCommonMode(first); !inhibits && !common(first, len(members), heard) {
 			members = members[:1]
-		} else if !inhibits {
+		} else if !inhibits || first.Alike > 0 && len(members) > first.Alike {
 			todo = append(todo, CommonCause{Alert: first, Members: len(members), Devices: heard})
 		}
 		for k, r := range members {
@@ -79,18 +86,30 @@ func CommonCauses(heard int, alerts []*rimewatch.Alert) (todo []CommonCause) {
 	return todo
 }
 
-// Drifts reports whether an alert is an active prediction of a measure that has
-// departed.
-func Drifts(a *rimewatch.Alert) bool {
-	return a.Prediction != nil && a.Status == rimewatch.AlertActive && a.ID != 0 && a.Metric != "" && a.Value != nil
+// common reports whether so many alike are more than chance.
+func common(first *rimewatch.Alert, members, heard int) bool {
+	if first.Type == rimewatch.SlowWarming {
+		return members >= commonLeast || members >= warmingLeast && 2*members >= heard
+	}
+	return members >= commonLeast && 2*members >= heard
 }
 
-// together reports whether two predictions depart alike and at about one time.
+// Drifts reports whether an alert is an active prediction of a measure that has
+// departed, or that a unit warms up slowly.
+func Drifts(a *rimewatch.Alert) bool {
+	return (a.Prediction != nil || a.Type == rimewatch.SlowWarming) && a.Status == rimewatch.AlertActive && a.ID != 0 && a.Metric != "" && a.Value != nil
+}
+
+// together reports whether two predictions depart alike and at about one time, or two
+// units warm up.
 func together(a, b *rimewatch.Alert) bool {
+	if a.Type == rimewatch.SlowWarming || b.Type == rimewatch.SlowWarming {
+		return a.Type == b.Type && max(a.ConditionStartedAt-b.ConditionStartedAt, b.ConditionStartedAt-a.ConditionStartedAt) <= warmingWindow
+	}
 	return a.Metric == b.Metric && (*a.Value < 0) == (*b.Value < 0) && max(a.TriggeredAt-b.TriggeredAt, b.TriggeredAt-a.TriggeredAt) <= commonWindow
 }
 
-// SaysCommonMode reports whether a prediction says that others share its cause.
+// SaysCommonMode reports whether an alert says that others share its cause.
 func SaysCommonMode(a *rimewatch.Alert) bool {
-	return slices.ContainsFunc(a.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == rimewatch.EvidenceCommonMode })
+	return a.Alike > 0 || a.Prediction != nil && slices.ContainsFunc(a.Prediction.Evidence, func(e rimewatch.Evidence) bool { return e.Metric == rimewatch.EvidenceCommonMode })
 }

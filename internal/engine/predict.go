@@ -14,6 +14,9 @@ func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
 		return
 	}
 	s.Alert.Resolved(t, now)
+	if t == rimewatch.SlowWarming {
+		s.Unit.KeepWarm()
+	}
 }
 
 // Knows reports whether an alert of the type is active as far as the state knows.

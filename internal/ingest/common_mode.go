@@ -41,6 +41,8 @@ func (w *writer) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
 	row := *st.alerts[i]
 	kind := rimewatch.TransitionUpdated
 	switch {
+	case row.Type == rimewatch.SlowWarming && c.Members > row.Alike:
+		row.Alike = c.Members
 	case c.Members > 0 && !engine.SaysCommonMode(&row):
 		addEvidence(&row, rimewatch.Evidence{
 			Metric: rimewatch.EvidenceCommonMode, Observed: float64(c.Members), Expected: 1, OutOf: c.Devices, Since: row.ConditionStartedAt,
@@ -90,10 +92,11 @@ func keepCommonMode(was, row *rimewatch.Alert) {
 	}
 }
 
-// predictive is a sum that changes with the predictions among a device's alerts.
+// predictive is a sum that changes with the predictions among a device's alerts, and
+// with the notices of slow warming.
 func predictive(alerts []*rimewatch.Alert) (sum int64) {
 	for _, a := range alerts {
-		if a.Prediction != nil {
+		if a.Prediction != nil || a.Type == rimewatch.SlowWarming {
 			sum += a.ID<<8 + a.SuppressedBy
 		}
 	}

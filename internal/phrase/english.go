@@ -139,6 +139,11 @@ var conditions = map[key]entry{
 		what: "The product zone was still not cold again %v after the defrost began; this unit usually needs less than %l.", over: "It is recovering from its defrosts as usual again.",
 		do: "Check for ice left on the evaporator, an open door or too little cooling capacity.",
 	},
+	{typ: rimewatch.SlowWarming}: {
+		title: "Warming up slowly", ending: "No longer warming up slowly",
+		what: "The product zone has been warming up little by little for %t: from a daily average of %l to %v.", over: "The product zone has given back at least half of the warming and averages %v. It lasted %t; the warmest day averaged %p.",
+		do: "Look for ice on the evaporator, a fan that stands still, a dirty condenser or a door that no longer seals. If the unit was set warmer on purpose, resolve this alert.",
+	},
 	{typ: rimewatch.DoorOpenSuspected}: {
 		title: "Door probably open", ending: "Door probably closed again",
 		what: "The compressor has not stopped for %v and the product zone is staying warmer than usual.", over: "The product zone is returning to its usual temperature.",

@@ -154,14 +154,17 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	default:
 		return join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
 	}
-	flapping, urgent := "", ""
+	flapping, urgent, together := "", "", ""
+	if a.Alike > 0 {
+		together = w.Sayf("%d units of this site are warming up at the same time, so look for one cause: the plant they share, the weather, an open gate.", a.Alike)
+	}
 	if a.Flapping {
 		flapping = w.Say(flappingNote)
 	}
 	if a.Severity == rimewatch.Critical {
 		urgent = w.Say(e.urgent)
 	}
-	return join(w.fill(e.what, a), flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
+	return join(w.fill(e.what, a), together, flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
 }
 
 // Then is the message of an alert at the moment of a line of its timeline.

@@ -48,6 +48,7 @@ var scenes = []scene{
 	{rimewatch.ExcessiveRunTime, "run_time_share", "%", 85, 97, 88.25, 98, 71, 0, 720},
 	{rimewatch.ExcessiveRunTime, "run_time_share_deviation", "%", 20, 0, 24.4, 26, 5, 0, 720},
 	{rimewatch.SlowRecovery, "recovery_time", "min", 100, 0, 101, 101, 0, 0, 480},
+	{rimewatch.SlowWarming, "product_zone_temp", "°C", -24.4, 0, -19.8, -18.1, -21.7, 8640, 25920},
 	{rimewatch.DoorOpenSuspected, "door_open_time", "min", 15, 0, 34, 61, 0, 0, 300},
 	{rimewatch.HighSuctionTemperature, "compressor_suction_temp", "°C", 18, 27, 19.6, 28.2, 12.4, 15, 200},
 	{rimewatch.HighSuctionTemperature, "compressor_suction_temp_deviation", "K", 3, 7, 3.9, 7.7, 1.2, 720, 2880},
@@ -120,7 +121,10 @@ func TestWords(t *testing.T) {
 	say(a)
 	a.HoldH = &none
 	say(a)
-	a = scenes[31].alertOf(240, 0)
+	a = scenes[slices.IndexFunc(scenes, func(sc scene) bool { return sc.typ == rimewatch.SlowWarming })].alertOf(8640, -19.8)
+	a.Alike = 3
+	say(a)
+	a = scenes[32].alertOf(240, 0)
 	resolve(a, rimewatch.ResolvedAuto)
 	say(a)
 	b.WriteString("## predictions\n")

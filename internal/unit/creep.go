@@ -10,12 +10,13 @@ import (
 // the thermostat holds it, and lines that all follow another ambient than the one that
 // is measured.
 type creeps struct {
-	newest  int16               // creepUnit, mean zone outside defrosts of the newest day
-	steps   [creepDays - 1]int8 // creepUnit, by how much each day differed from the one before it, newest first
-	known   uint8               // days
-	sum     float32             // °C, of the hours of today
-	hours   uint8               // of today
-	airLike uint8               // windows in a row in which all that is measured of the compressor spoke of another ambient
+	newest int16              // creepUnit, mean zone outside defrosts of the newest day
+	steps  [weekDays - 1]int8 // creepUnit, by how much each day differed from the one before it, newest first
+	known  uint8              // days: creepDays at most where the compressor is seen
+	sum    float32            // °C, of the hours of today
+	hours  uint8              // of today
+	warming
+	airLike uint8 // windows in a row in which all that is measured of the compressor spoke of another ambient
 }
 
 const (
@@ -45,9 +46,9 @@ func (d *creeps) followZone(zone float64) {
 	}
 }
 
-// endDay concludes a day of the zone. One that differs by more than a step can hold
-// begins anew: something was done.
-func (d *creeps) endDay() {
+// endDay concludes a day of the zone, of which so many are kept. One that differs by more
+// than a step can hold begins anew: something was done.
+func (d *creeps) endDay(most uint8) {
 	if d.hours >= dayHours/2 {
 		mean := int16(math.Round(float64(d.sum) / float64(d.hours) / creepUnit))
 		if step := mean - d.newest; d.known > 0 && step >= math.MinInt8 && step <= math.MaxInt8 {
@@ -56,7 +57,7 @@ func (d *creeps) endDay() {
 		} else {
 			d.known = 0
 		}
-		d.newest, d.known = mean, min(d.known+1, creepDays)
+		d.newest, d.known = mean, min(d.known+1, most)
 	}
 	d.sum, d.hours = 0, 0
 }
@@ -67,7 +68,7 @@ func (d *creeps) wandered() (by float64) {
 		return 0
 	}
 	sum, up, down, most := 0, 0, 0, 0
-	for _, v := range d.steps {
+	for _, v := range d.steps[:creepDays-1] {
 		sum += int(v)
 		most = max(most, int(v), -int(v))
 		if v > 0 {
@@ -86,9 +87,14 @@ func (d *creeps) wandered() (by float64) {
 // reviewZone decides at the end of a day whether the zone's probe drifts: it shows that
 // the zone wanders, while the thermostat goes on switching the compressor as it always
 // did and nothing of the compressor has changed. What is truly warm makes it run.
-func (s *State) reviewZone() {
+func (s *State) reviewZone(day rimewatch.Time) {
 	d, p := &s.doubts.creeps, &s.doubts.probes
-	d.endDay()
+	if s.ZoneOnly() {
+		d.endDay(weekDays)
+		d.reviewWarming(day)
+		return
+	}
+	d.endDay(creepDays)
 	by := d.wandered()
 	share, known := s.RunShare(WindowsADay)
 	switches := known && share > leastShare && share < mostShare
@@ -180,14 +186,17 @@ func (s *baseline) followAirError(measured bool) {
 }
 
 func (d *creeps) code(c *Codec) {
-	counts := d.known | d.airLike<<4
 	newest := uint16(d.newest)
-	c.Bytes(&counts, &d.hours)
+	c.Bytes(&d.known, &d.airLike, &d.hours)
 	c.Floats(&d.sum)
 	c.Shorts(&newest)
-	d.known, d.airLike, d.newest = counts&15, counts>>4, int16(newest)
-	c.Check(d.known <= creepDays)
-	for i := range d.steps {
+	d.newest = int16(newest)
+	c.Stamps(&d.since)
+	c.Signed(&d.from, &d.top)
+	if c.Check(d.known <= weekDays); d.known > weekDays {
+		return
+	}
+	for i := range d.steps[:max(1, d.known)-1] {
 		step := uint8(d.steps[i])
 		c.Bytes(&step)
 		d.steps[i] = int8(step)

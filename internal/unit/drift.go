@@ -71,6 +71,9 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
 		s.learnHour(hold)
+		if s.ZoneOnly() && s.zoneAt >= s.hourEnd-hour {
+			s.doubts.creeps.followZone(float64(s.humps.mid))
+		}
 		if s.at >= s.winEnd || s.hourEnd >= s.winEnd {
 			if s.winEnd != 0 {
 				o.WindowEnded, o.Shown = true, s.endWindow(c, hold)
@@ -79,7 +82,8 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 		}
 	}
 	if s.hourEnd != 0 && o.At/rimewatch.Day != (s.hourEnd-1)/rimewatch.Day {
-		s.reviewZone()
+		s.reviewZone(o.At - o.At%rimewatch.Day)
+		o.DayEnded = true
 	}
 	s.hourEnd = o.At - o.At%hour + hour
 	s.doubts.exam = s.examined()

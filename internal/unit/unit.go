@@ -80,6 +80,7 @@ type Observation struct {
 	Tripped     bool // a run ended without result
 	FailedStart bool
 	WindowEnded bool                     // six hours were concluded before this reading
+	DayEnded    bool                     // likewise a day
 	Shown       Channels                 // in which they showed something new
 	plain       rimewatch.Fields         // measurements that are plausible by themselves, those that are doubted included
 	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain

@@ -32,4 +32,5 @@ export const types: Record<string, string> = {
   compressor_start_failure: tr('Compressor failing to start'),
   excessive_run_time: tr('Compressor running too much'),
   slow_recovery: tr('Slow to recover from defrost'),
+  slow_warming: tr('Warming up slowly'),
 };

@@ -30,6 +30,7 @@ type scene struct {
 	silent    bool // no readings while it lasts
 	beats     bool // heartbeats once a minute
 	inZone    bool // the humidity sensor hangs in the zone
+	zoneOnly  bool // nothing else is measured
 	panels    []field
 }
 
@@ -116,6 +117,10 @@ var scenes = []scene{
 		r.Set(rimewatch.ProductZoneTemp, max(-15.9, r.Values[rimewatch.ProductZoneTemp]))
 		r.Set(rimewatch.AmpDraw, 15)
 	}, what: "half the capacity", lasts: 150 * time.Minute, before: 8 * hours, after: 14 * hours, panels: []field{zoneOf(limitAt(-15)), amps}},
+	{typ: rimewatch.SlowWarming, title: "slow_warming: a freezer room of which only the temperature is measured", equipment: "cold_storage", zoneOnly: true, change: func(r *rimewatch.Reading) {
+		days := float64(r.At-warms) / float64(rimewatch.Day)
+		r.Set(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]+0.5*min(days, 20-days))
+	}, what: "half a kelvin a day, then back", lasts: 20 * 24 * hours, before: 72 * hours, after: 22 * 24 * hours, panels: []field{zoneOf(limitAt(-15))}},
 	{typ: rimewatch.DoorOpenSuspected, title: "door_open_suspected: somebody forgot the door of a reach-in cooler", equipment: "reach_in_cooler", faults: fault("door_open", 0.8),
 		what: "door open", lasts: 4 * hours, before: 2 * hours, after: 7 * hours, panels: []field{zoneOf(limitAt(5)), amps}},
 	{typ: rimewatch.HighHumidity, title: "high_humidity: damp air in the machine room", equipment: "walkin_cooler", change: plus(rimewatch.Humidity, 34),
@@ -141,8 +146,14 @@ func alertPictures() []drawn {
 	return out
 }
 
+// warms is when a unit begins to warm up slowly: it is known by then.
+var warms = start + 18*rimewatch.Day
+
 // at is when it happens: of a slow recovery at the end of a defrost.
 func (sc *scene) at() (rimewatch.Time, error) {
+	if sc.typ == rimewatch.SlowWarming {
+		return warms, nil
+	}
 	if sc.typ != rimewatch.SlowRecovery {
 		return happens, nil
 	}
@@ -181,6 +192,9 @@ func (sc *scene) draw() (*plot.Trace, error) {
 	for i := range r.readings {
 		if sc.inZone {
 			r.readings[i].Set(rimewatch.Humidity, r.readings[i].Values[rimewatch.Humidity]+15)
+		}
+		if sc.zoneOnly {
+			r.readings[i].Present &= 1 << rimewatch.ProductZoneTemp
 		}
 		if !happening(r.times[i]) {
 			continue
