@@ -273,9 +273,7 @@ func printSpoilt(out io.Writer, results [][]spoilt) {
 				crashed++
 				silly = append(silly, fmt.Sprintf("%s: %s", spoils[k].name, r.crash))
 			}
-			for _, s := range r.silly {
-				silly = append(silly, s)
-			}
+			silly = append(silly, r.silly...)
 		}
 		all.add(&sum)
 		crashes += crashed
