@@ -2,6 +2,7 @@ package rimewatch
 
 import (
 	"iter"
+	"math"
 	"math/bits"
 )
 
@@ -190,13 +191,15 @@ func (f Field) Plausible(v float64) bool {
 	return v >= info.Low && v <= info.High && !Sentinel(f, v) && !PowerOn(f, v)
 }
 
-// surely are the bounds within which a core measurement is plausible whatever it is,
-// but for what PowerOn reports: they lie side by side, since all of them are asked
-// for with every reading.
+// surely are the bounds within which a core measurement is plausible whatever it is:
+// they lie side by side, since all of them are asked for with every reading.
 var surely = func() (bounds [NumCore]struct{ low, high float64 }) {
 	for f := range NumCore {
 		info := f.Info()
 		bounds[f].low, bounds[f].high = max(info.Low, info.Min), min(info.High, info.Max)
+		if PowerOn(f, powerOn) {
+			bounds[f].high = min(bounds[f].high, math.Nextafter(powerOn, 0))
+		}
 	}
 	return bounds
 }()
@@ -205,7 +208,7 @@ var surely = func() (bounds [NumCore]struct{ low, high float64 }) {
 func (r *Reading) Implausible() (set Fields) {
 	for f := range NumCore {
 		v := r.Values[f]
-		if b := &surely[f]; v >= b.low && v <= b.high && v != powerOn {
+		if b := &surely[f]; v >= b.low && v <= b.high {
 			continue
 		}
 		if r.Present.Has(f) && !f.Plausible(v) {

@@ -120,3 +120,26 @@ func scriptMinute(u *device) string {
 	from := rimewatch.Time(u.minute) * rimewatch.Minute
 	return from.Sub(0).String() + ".." + (from + rimewatch.Minute).Sub(0).String() + " cycle=9/17"
 }
+
+// TestLastingFault: what is wrong with a sensor changes nothing while it lasts, and is
+// over when nothing judges sensors any more.
+func TestLastingFault(t *testing.T) {
+	u := newDevice(t, configOf("walkin_freezer"))
+	u.c.Rules = DefaultRules
+	u.run(`
+		0m..3h cycle=9/17 z=-21
+		3h..9h z!`)
+	if got := len(u.log); got != 1 || u.log[0].Type != rimewatch.SensorFault {
+		t.Fatalf("a probe that broke: %v", summary(u.log))
+	}
+	if due := u.s.Deadline(u.c, u.p); due <= u.now+staleAfter/2 { // all that time alone can bring is that nothing is heard
+		t.Errorf("due at %s", short(due))
+	}
+	c := *u.c
+	c.Rules &^= RuleSensors
+	u.c = &c
+	u.run(`9h1m tick`)
+	if len(u.log) != 2 || u.log[1].Kind != Resolved {
+		t.Errorf("nothing judges sensors: %v", summary(u.log))
+	}
+}

@@ -203,11 +203,12 @@ var ruleSpecs = [numRules]ruleSpec{
 	},
 }
 
-// plainRules are the rules whose row says all that judges them, with their measurement.
+// plainRules are the rules whose row says all that judges them, with their measurement
+// and the limit within which they have nothing to do.
 var plainRules = func() (out []plainRule) {
 	for i := range numRules {
 		if f, ok := rimewatch.FieldByName(ruleSpecs[i].metric); ok && ruleSpecs[i].plain {
-			out = append(out, plainRule{i, f})
+			out = append(out, plainRule{rule: i, field: f, low: ruleSpecs[i].low, limit: ruleSpecs[i].limit})
 		}
 	}
 	return out
@@ -216,6 +217,8 @@ var plainRules = func() (out []plainRule) {
 type plainRule struct {
 	rule  rule
 	field rimewatch.Field
+	low   bool
+	limit Limit
 }
 
 // ruleOf finds the rule of an alert type.

@@ -15,11 +15,16 @@ func (s *State) judgeSensors(x *pass) {
 	if broken != 0 {
 		z = zoneBeyond
 	}
-	if z == zoneBeyond || s.pool.track(ruleFault) != nil {
+	t := s.pool.track(ruleFault)
+	switch {
+	case z == zoneBeyond && t != nil && s.lasts(x, ruleFault, t):
+		s.note(x, ruleFault)
+	case z == zoneBeyond || t != nil:
 		b := s.bounds(x, ruleFault)
 		s.judge(x, ruleFault, &b, sample{z: z})
+		t = s.pool.track(ruleFault)
 	}
-	if t := s.pool.track(ruleFault); t != nil && z == zoneBeyond {
+	if t != nil && z == zoneBeyond {
 		t.peak = unit.Fixed(broken) // remembered until it is resolved
 	}
 	if t := s.pool.track(ruleStale); t != nil && x.u.Fresh() == x.e {

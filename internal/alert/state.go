@@ -180,13 +180,15 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 
 // fire applies what is due by the wall clock.
 func (s *State) fire(x *pass) {
-	if due := s.staleDue(x); due <= x.now && due < s.aliveUntil {
-		s.openStale(x)
+	if x.now-x.u.Fresh() >= staleAfter { // no device's readings are missed sooner
+		if due := s.staleDue(x); due <= x.now && due < s.aliveUntil {
+			s.openStale(x)
+		}
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
 		i := lowest(set)
 		t := s.pool.track(i)
-		if !s.isActive(i) && t.idle() {
+		if !s.isActive(i) && t.idle() || s.lasts(x, i, t) {
 			continue
 		}
 		b := s.bounds(x, i)
@@ -195,6 +197,12 @@ func (s *State) fire(x *pass) {
 			s.apply(x, i, &b, x.now, true)
 		}
 	}
+}
+
+// lasts reports whether the alert of rule i stays as it is however long its condition
+// lasts: what is wrong with a sensor is a warning and no more, and often stays for weeks.
+func (s *State) lasts(x *pass, i rule, t *track) bool {
+	return i == ruleFault && s.isActive(i) && t.zone() == zoneBeyond && x.c.judges(i)
 }
 
 // timer is when rule i changes by the wall clock, while the device is alive.
@@ -231,7 +239,7 @@ func (s *State) Deadline(c *Config, p Presence, u *unit.State) rimewatch.Time {
 	for set := s.pool.rules; set != 0; set &= set - 1 {
 		i := lowest(set)
 		t := s.pool.track(i)
-		if (!s.isActive(i) && t.idle()) || (!p.Online && i != ruleOffline) {
+		if !s.isActive(i) && t.idle() || !p.Online && i != ruleOffline || s.lasts(&x, i, t) {
 			continue
 		}
 		b := s.bounds(&x, i)
@@ -256,11 +264,7 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 			return
 		}
 	}
-	if x.recent {
-		s.live |= 1 << i
-	} else {
-		s.live &^= 1 << i
-	}
+	s.note(x, i)
 	if (i == ruleHigh || i == ruleLow) && x.mayOpen {
 		s.holdUntil = 0 // the value that timers waited for is here
 	}
@@ -271,6 +275,15 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 		*x.out = append(*x.out, s.transition(x, i, b, Updated))
 	}
 	s.pool.tidy(i, s.isActive(i), x.e)
+}
+
+// note notes whether the newest value of rule i was recent when it arrived.
+func (s *State) note(x *pass, i rule) {
+	if x.recent {
+		s.live |= 1 << i
+	} else {
+		s.live &^= 1 << i
+	}
 }
 
 // level judges rule i by one value of its metric.

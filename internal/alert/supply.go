@@ -91,8 +91,9 @@ const ambientSpreads = 3.75
 // judgeSurroundings judges what a reading says by itself, the humidity, and a
 // machine that vibrates without current.
 func (s *State) judgeSurroundings(x *pass) {
-	for _, p := range plainRules {
-		if v, ok := x.value(p.field); ok {
+	for k := range plainRules {
+		p := &plainRules[k]
+		if v, ok := x.value(p.field); ok && (p.limit.passed(v, 1, p.low) || s.pool.track(p.rule) != nil) {
 			s.level(x, p.rule, v)
 		}
 	}

@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
@@ -161,9 +162,9 @@ func (w *cycles) RunsBelow(minutes float64) bool {
 	if w.lens[4] == 0 {
 		return false
 	}
-	n := 0
+	n, limit := 0, int(math.Ceil(60*minutes)) // of whole seconds
 	for _, l := range w.lens {
-		if float64(l) < 60*minutes {
+		if int(l) < limit {
 			n++
 		}
 	}

@@ -33,9 +33,15 @@ func FixedOf(v float64) Fixed {
 	case v <= math.MinInt32:
 		return math.MinInt32
 	default:
-		return Fixed(v + math.Copysign(0.5, v)) // without a branch: the zone of a freezer is below 0, its pipes are not
+		return nearest(v)
 	}
 }
+
+// plainFixed is FixedOf for a value that is plausible, and so within its range.
+func plainFixed(v float64) Fixed { return nearest(float64(v * 1e4)) }
+
+// nearest is without a branch: the zone of a freezer is below 0, its pipes are not.
+func nearest(v float64) Fixed { return Fixed(v + math.Copysign(0.5, v)) }
 
 // Float is the value.
 func (f Fixed) Float() float64 { return float64(f) / 1e4 }

@@ -140,7 +140,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.inspect(c, o)
 	for f := range rimewatch.NumCore {
 		if o.plain.Has(f) {
-			o.fixed[f] = FixedOf(r.Values[f])
+			o.fixed[f] = plainFixed(r.Values[f])
 		}
 	}
 	s.learnGap(o.Gap)
@@ -153,10 +153,10 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.doubts.followSensors(o, &s.last)
 	s.followProbes(o)
 	s.at = o.At
-	for f := range rimewatch.NumCore {
-		if o.Valid.Has(f) {
-			s.last[f] = o.fixed[f]
-		}
+	was := s.last
+	s.last = o.fixed
+	for f := range (rimewatch.CoreFields &^ o.Valid).All() {
+		s.last[f] = was[f]
 	}
 	if o.Valid.Has(rimewatch.ProductZoneTemp) {
 		s.zoneAt = o.At
