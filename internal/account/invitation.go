@@ -45,15 +45,15 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 	if err := s.store.CreateInvitation(ctx, &v); err != nil {
 		return store.Invitation{}, "", err
 	}
-	if secret, err = s.handOut(ctx, hash, secret, now); err != nil {
+	if secret, err = s.handOut(ctx, p, hash, secret, now); err != nil {
 		return store.Invitation{}, "", errors.Join(err, s.store.DeleteInvitation(ctx, p.WorkspaceID, v.ID))
 	}
 	return v, secret, nil
 }
 
-// handOut sends the link of an invitation where the service sends mail;
-// otherwise it returns the secret for the inviter.
-func (s *Service) handOut(ctx context.Context, hash [32]byte, secret string, now rimewatch.Time) (string, error) {
+// handOut sends the link of an invitation where the service sends mail, in the
+// language of who sends it; otherwise it returns the secret for them.
+func (s *Service) handOut(ctx context.Context, p Principal, hash [32]byte, secret string, now rimewatch.Time) (string, error) {
 	if !s.SendsMail() {
 		return secret, nil
 	}
@@ -61,7 +61,7 @@ func (s *Service) handOut(ctx context.Context, hash [32]byte, secret string, now
 	if err != nil {
 		return "", err
 	}
-	return "", s.mailInvitation(ctx, &v, secret)
+	return "", s.mailInvitation(ctx, &v, secret, p.Locale.Language)
 }
 
 // Invitations lists the invitations to the principal's workspace that nobody
@@ -102,7 +102,7 @@ func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, no
 	if err != nil {
 		return v, "", err
 	}
-	secret, err = s.handOut(ctx, hash, secret, now)
+	secret, err = s.handOut(ctx, p, hash, secret, now)
 	return v, secret, err
 }
 

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/rimewatch/rimewatch"
@@ -16,15 +17,9 @@ type Letter struct {
 // SendsMail reports whether links go out by e-mail.
 func (s *Service) SendsMail() bool { return s.mail != nil }
 
-// mailInvitation sends the link of an invitation to its address, in the inviter's
-// language: what it says does not depend on whether the address has an account.
-func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, secret string) error {
-	language := ""
-	if v.InvitedBy != 0 {
-		if u, err := s.store.User(ctx, v.InvitedBy); err == nil {
-			language = u.Language
-		}
-	}
+// mailInvitation sends the link of an invitation to its address: what it says does
+// not depend on whether the address has an account.
+func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, secret, language string) error {
 	t := catalogue.Of(language)
 	by := v.InvitedByName
 	if by == "" {
@@ -58,14 +53,14 @@ func roleName(t *catalogue.Texts, r rimewatch.Role) string {
 	}
 }
 
-// mailReset sends the holder of an account, in their language, a link for a new
-// password.
-func (s *Service) mailReset(ctx context.Context, u *rimewatch.User, now rimewatch.Time) error {
+// mailReset sends the holder of an account, in the language that they have chosen or
+// that of the browser, a link for a new password.
+func (s *Service) mailReset(ctx context.Context, u *rimewatch.User, browser string, now rimewatch.Time) error {
 	secret, err := s.newResetLink(ctx, u.ID, now)
 	if err != nil {
 		return err
 	}
-	t := catalogue.Of(u.Language)
+	t := catalogue.Of(cmp.Or(u.Language, browser))
 	return s.mail(ctx, Letter{
 		To: u.Email, Subject: t.Say("A new password for Rimewatch"),
 		Text: t.Say("Somebody, probably you, has asked for a new password for this address.") + "\n\n" +

@@ -24,20 +24,22 @@ const (
 
 // resetRequest is a request for a link that Run works on.
 type resetRequest struct {
-	email string
-	now   rimewatch.Time
+	email    string
+	language string // of the browser
+	now      rimewatch.Time
 }
 
 // RequestReset asks for a link for a forgotten password, which goes to the
 // address when it has an account. The answer and the time that it takes are the
 // same whether it has: the work is done by Run. CodeConflict where the service
-// sends no mail. The caller limits requests per address of origin.
-func (s *Service) RequestReset(email string, now rimewatch.Time) error {
+// sends no mail. language is that of the browser, for who has chosen none. The caller
+// limits requests per address of origin.
+func (s *Service) RequestReset(email, language string, now rimewatch.Time) error {
 	if !s.SendsMail() {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "This service sends no e-mail. Its operator sets a new password with rimewatch user reset-password.")
 	}
 	select {
-	case s.resets <- resetRequest{clip(normalEmail(email), rimewatch.MaxEmailLen), now}:
+	case s.resets <- resetRequest{clip(normalEmail(email), rimewatch.MaxEmailLen), language, now}:
 	default:
 		s.log.Warn("too many requests for new passwords wait: one was dropped")
 	}
@@ -58,7 +60,7 @@ func (s *Service) runResets(ctx context.Context) {
 			sent.add(r.email, 1, r.now)
 			u, err := s.store.UserByEmail(ctx, r.email)
 			if err == nil && u.PasswordHash != "" { // without one, a provider says who may sign in
-				err = s.mailReset(ctx, &u, r.now)
+				err = s.mailReset(ctx, &u, r.language, r.now)
 			}
 			if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 				s.log.Warn("mail a link for a new password", "error", err)

@@ -19,7 +19,7 @@ type secondFactors interface {
 	RenewRecoveryCodes(ctx context.Context, p account.Principal, password string, now rimewatch.Time) ([]string, error)
 	Erase(ctx context.Context, p account.Principal, password string, now rimewatch.Time) error
 	SendsMail() bool
-	RequestReset(email string, now rimewatch.Time) error
+	RequestReset(email, language string, now rimewatch.Time) error
 	ResetByLink(ctx context.Context, secret, password string, now rimewatch.Time) error
 }
 
@@ -125,7 +125,7 @@ func (a factors) forgot(ctx context.Context, in *httpapi.BodyInput[ForgotBody]) 
 	if wait := a.SignInFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
 		return httpapi.Done{}, httpapi.ErrTooManyFailures(wait)
 	}
-	return httpapi.Done{}, a.service.RequestReset(in.Body.Email, c.Now)
+	return httpapi.Done{}, a.service.RequestReset(in.Body.Email, c.Locale().Language, c.Now)
 }
 
 // ResetBody sets a password by a link.

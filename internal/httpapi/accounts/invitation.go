@@ -53,9 +53,16 @@ type InviteBody struct {
 	Sites rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the membership of a viewer or technician to these sites. Default: all."`
 }
 
+// inLanguage is whoever calls, with the language of the browser where they have chosen none.
+func inLanguage(c *httpapi.Call) account.Principal {
+	p := c.Principal
+	p.Locale = c.Locale()
+	return p
+}
+
 func (a people) invite(ctx context.Context, in *httpapi.BodyInput[InviteBody]) (InvitationData, error) {
 	c := httpapi.CallOf(ctx)
-	v, secret, err := a.service.Invite(ctx, c.Principal, account.InviteRequest(in.Body), c.Now)
+	v, secret, err := a.service.Invite(ctx, inLanguage(c), account.InviteRequest(in.Body), c.Now)
 	if err != nil {
 		return InvitationData{}, err
 	}
@@ -64,7 +71,7 @@ func (a people) invite(ctx context.Context, in *httpapi.BodyInput[InviteBody]) (
 
 func (a people) renewInvitation(ctx context.Context, in *httpapi.IDInput) (InvitationData, error) {
 	c := httpapi.CallOf(ctx)
-	v, secret, err := a.service.RenewInvitation(ctx, c.Principal, in.Number(), c.Now)
+	v, secret, err := a.service.RenewInvitation(ctx, inLanguage(c), in.Number(), c.Now)
 	if err != nil {
 		return InvitationData{}, err
 	}
