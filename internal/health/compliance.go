@@ -1,6 +1,7 @@
 package health
 
 import (
+	"math"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -248,14 +249,17 @@ func percent(part, whole int64) (float64, bool) {
 }
 
 // Compliance reports on the window that ends at now. since, where it is later
-// than the window's beginning, is when the device began to exist. A device
+// than the window's beginning, is when the device began to exist; readings from before
+// then, which came later, move the beginning to the first of them. A device
 // without limits has neither window nor covered time. It does not change s.
 func (s *State) Compliance(c *Config, now, since rimewatch.Time) Compliance {
 	if !c.judges() {
 		return Compliance{}
 	}
 	at := *s // time passes on a copy
+	var held rimewatch.Time
 	if at.at != 0 {
+		held = at.heldUntil(c, max(now, at.at))
 		at.pass(c, max(now, at.at))
 		at.slide(slotOf(now))
 	} else {
@@ -271,9 +275,24 @@ func (s *State) Compliance(c *Config, now, since rimewatch.Time) Compliance {
 	sum.Covered = sum.Covered*int64(unit) + int64(at.now.covered)
 	sum.Strict = max(sum.Covered-out*int64(unit)-int64(at.now.out), 0)
 	sum.In = max(sum.Covered-bad*int64(unit)-int64(at.now.bad), sum.Strict)
+	since = min(since, at.begun(held))
 	sum.Window = window(c, max(since, (rimewatch.Time(at.slot)-numSlots)*span), max(now, at.at))
 	sum.Window = max(sum.Window, sum.Covered)
 	return sum
+}
+
+// begun is when the covered time of the window began, which ends at to, had it no gap within its first slot; after everything
+// without any.
+func (s *State) begun(to rimewatch.Time) rimewatch.Time {
+	for n := s.slot - min(s.slot, numSlots); n < s.slot; n++ {
+		if c := s.past[n%numSlots].covered(); c > 0 {
+			return min(rimewatch.Time(n+1)*span, to) - rimewatch.Time(c)*unit
+		}
+	}
+	if s.now.covered > 0 {
+		return to - rimewatch.Time(s.now.covered)
+	}
+	return math.MaxInt64
 }
 
 // window is the time in [from, to) that is not excluded.

@@ -228,6 +228,21 @@ func TestCoverageOfANewDevice(t *testing.T) {
 	}
 }
 
+// TestCoverageOfOldReadings: of a device that was created after its readings were taken, the time since the first of them could have been covered.
+func TestCoverageOfOldReadings(t *testing.T) {
+	var s health.State
+	c := cooler()
+	feed(&s, c, noon+10*minute, noon+2*hour, 3)
+	feed(&s, c, noon+7*hour, noon+8*hour, 3)
+	got := s.Compliance(c, noon+8*hour, noon+8*hour-minute)
+	if d := got.Window - int64(7*hour+50*minute); d < -1000 || d > 1000 {
+		t.Errorf("the window has %v, want 7 h 50 min", time.Duration(got.Window)*time.Millisecond)
+	}
+	if v, ok := got.Coverage(); !ok || v < 35 || v > 38 {
+		t.Error(v, ok)
+	}
+}
+
 func TestStateSize(t *testing.T) {
 	if n := unsafe.Sizeof(health.State{}); n > 320 {
 		t.Error("a state takes", n, "bytes")

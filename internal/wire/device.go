@@ -64,7 +64,7 @@ type ZoneState struct {
 type Compliance struct {
 	TemperatureCompliance *float64 `json:"temperature_compliance" doc:"0–100: share of the covered time of the last 24 h in limits, excursions shorter than the alarm delay forgiven; null without limits or readings."`
 	StrictCompliance      *float64 `json:"strict_compliance" doc:"The same without forgiveness."`
-	DataCoverage          *float64 `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; null without limits."`
+	DataCoverage          *float64 `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; of a younger device, of the time since it was created or first read. null without limits."`
 }
 
 // Driver is one thing that lowers a device's health score.
@@ -140,7 +140,7 @@ type HealthSummary struct {
 	CriticalAlerts        int            `json:"critical_alerts"`
 	WarningAlerts         int            `json:"warning_alerts"`
 	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices that are not judged: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
-	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings."`
+	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; of younger devices, of the time since they were created or first read."`
 	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
 	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known about it."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
