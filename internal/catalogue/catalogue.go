@@ -22,6 +22,7 @@ const English = "en"
 // Texts are those of one language.
 type Texts struct {
 	Language string // its tag
+	Name     string // what its speakers call it
 	Decimal  string // the sign before decimals
 	Capital  bool   // nouns are capital, so what follows a name is never put in lower case
 	tag      language.Tag
@@ -46,7 +47,7 @@ var all = sync.OnceValue(load)
 // load reads every language. The files are the program's own, so one that cannot
 // be read is a mistake that the first test finds.
 func load() map[string]*Texts {
-	out := map[string]*Texts{English: {Language: English, Decimal: ".", tag: language.English}}
+	out := map[string]*Texts{English: {Language: English, Name: "English", Decimal: ".", tag: language.English}}
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		panic(err)
@@ -61,6 +62,7 @@ func load() map[string]*Texts {
 			panic(err)
 		}
 		var f struct {
+			Name    string
 			Decimal string
 			Capital bool
 			Texts   map[string]text
@@ -68,7 +70,7 @@ func load() map[string]*Texts {
 		if err := json.Unmarshal(b, &f); err != nil {
 			panic(fmt.Errorf("%s: %w", e.Name(), err))
 		}
-		out[tag] = &Texts{Language: tag, Decimal: f.Decimal, Capital: f.Capital, tag: language.Make(tag), texts: f.Texts}
+		out[tag] = &Texts{Language: tag, Name: f.Name, Decimal: f.Decimal, Capital: f.Capital, tag: language.Make(tag), texts: f.Texts}
 	}
 	return out
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
 )
 
 // Audit writes an entry of the audit trail: what was done, to what, and what
@@ -115,13 +116,13 @@ func (w Words) auditFact(name string, v any) string {
 
 // auditNumber writes a number by what its name says that it is.
 func (w Words) auditNumber(name string, v float64) string {
-	plain := strconv.FormatFloat(v, 'f', -1, 64)
+	plain := minused(v)
 	switch name {
 	case "digest_at": // minutes of the day
 		return w.Clock(time.Date(2000, 1, 1, 0, int(v), 0, 0, time.UTC))
 	case "temp_min", "temp_max", "critical_min", "critical_max":
 		if w.fahrenheit() {
-			plain = strconv.FormatFloat(math.Round(w.Temperature(v)*10)/10, 'f', -1, 64)
+			plain = minused(math.Round(w.Temperature(v)*10) / 10)
 		}
 		return w.Number(plain) + " " + w.Degree()
 	case "clear_delta":
@@ -137,6 +138,11 @@ func (w Words) auditNumber(name string, v float64) string {
 	return w.Number(plain)
 }
 
+// minused is a number with all its decimals and a true minus sign.
+func minused(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
+}
+
 // auditText writes a text: a time, a word of the API, or what a person wrote.
 func (w Words) auditText(name, v string) string {
 	switch name {
@@ -145,6 +151,10 @@ func (w Words) auditText(name, v string) string {
 	case "equipment_type", "equipment_types":
 		if e, ok := rimewatch.EquipmentBySlug(v); ok {
 			return w.Say(e.Label)
+		}
+	case "language":
+		if catalogue.Known(v) {
+			return catalogue.Of(v).Name
 		}
 	case "field":
 		return w.Measure(v)

@@ -108,7 +108,7 @@ func TestAudit(t *testing.T) {
 		},
 		{
 			"device.updated", "device WIF-1", `{"limits":{"from":null,"to":{"temp_max":-15.5,"delay_s":3600}},"labels":{"from":{"aisle":"4"},"to":{}}}`, spanish,
-			"Equipo modificado|equipo WIF-1|Etiquetas: aisle 4 → nada · Límites: nada → retardo 1 h, límite de calor -15,5 °C",
+			"Equipo modificado|equipo WIF-1|Etiquetas: aisle 4 → nada · Límites: nada → retardo 1 h, límite de calor −15,5 °C",
 		},
 		{
 			"route.updated", "route 2", `{"quiet_hours":{"from":null,"to":{"from":1320,"to":0}},"digest_at":{"from":450,"to":null},"match":{"from":{},"to":{"severities":["critical"],"types":["high_temperature"]}}}`, english,
@@ -123,6 +123,7 @@ func TestAudit(t *testing.T) {
 			"Silence created|silence 1|End: Sat Nov 21, 2026, 12:30 AM (CET) · Start: Fri Nov 20, 2026, 1:00 PM (CET)",
 		},
 		{"workspace.updated", "workspace 1", `{"raw_days":{"from":1,"to":90},"require_second_factor":{"from":false,"to":true}}`, spanish, "Espacio modificado|espacio 1|Las lecturas se guardan durante: 1 día → 90 días · Segundo factor obligatorio: no → sí"},
+		{"user.updated", "user 3", `{"language":{"from":"en","to":"es"}}`, spanish, "Cuenta modificada|persona 3|Idioma: English → Español"},
 		{"new.thing", "gadget 7", `[]`, english, "new thing|gadget 7|"},
 	} {
 		title, about, text := x.words.Audit(&rimewatch.AuditEntry{Action: x.action, Subject: x.subject, Detail: x.detail})
