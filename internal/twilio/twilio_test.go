@@ -87,6 +87,9 @@ func TestSpoken(t *testing.T) {
 	if got := Spoken(w, "F-1 “Ice”: −18 °F, too cold for 2\u00a0d\u00a01\u00a0h – door 40 s"); got != "F-1 Ice: minus 18 degrees Fahrenheit, too cold for 2 days 1 hour, door 40 seconds" {
 		t.Error(got)
 	}
+	if got := Spoken(w, "3\u202f°C for 12\u202fmin,\u00a0see\nAda"); got != "3 degrees Celsius for 12 minutes, see Ada" {
+		t.Error(got)
+	}
 }
 
 // TestGSM: a text that fits the alphabet of text messages but for its typography is

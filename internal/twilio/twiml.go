@@ -16,9 +16,9 @@ var (
 )
 
 // Spoken writes out what voices misread: the minus sign, which they leave out, units
-// and spans.
+// and spans, whatever spaces they are written with.
 func Spoken(w phrase.Words, text string) string {
-	text = minus.ReplaceAllString(strings.ReplaceAll(text, "\u00a0", " "), w.Say("minus")+" $1")
+	text = minus.ReplaceAllString(strings.Join(strings.Fields(text), " "), w.Say("minus")+" $1")
 	text = strings.NewReplacer("°C", w.Say("degrees Celsius"), "°F", w.Say("degrees Fahrenheit"), " – ", ", ", "“", "", "”", "").Replace(text)
 	return spans.ReplaceAllStringFunc(text, func(s string) string {
 		digits, unit, _ := strings.Cut(s, " ")
