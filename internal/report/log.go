@@ -18,7 +18,7 @@ type Totals struct {
 	OutOfRangeS int64    `json:"out_of_range_s" doc:"s beyond a limit, however short."`
 	InDefrostsS int64    `json:"in_defrosts_s" doc:"s of out_of_range_s for which the device reported a defrost as the reason, its recovery included."`
 	InRange     *float64 `json:"in_range" doc:"0–100, share of the covered time in limits; null without limits or readings."`
-	Coverage    float64  `json:"coverage" doc:"0–100, share of the period for which there are readings."`
+	Coverage    float64  `json:"coverage" doc:"0–100, share of the period for which there are readings; of a device that came later, of the days listed."`
 	IntervalS   float64  `json:"interval_s" doc:"s between readings; 0 without any."`
 	Readings    int64    `json:"readings"`
 	Implausible int64    `json:"implausible" doc:"Values left out because no probe can have measured them."`

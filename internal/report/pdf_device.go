@@ -70,7 +70,7 @@ func (p *page) deviceFacts(d *Device) []fact {
 	}
 	list = append(list,
 		fact{p.r.say("Monitoring"), p.r.interval(d.IntervalS, d.Readings), false},
-		fact{p.r.say("Coverage"), p.r.percent(d.Coverage), d.Coverage < poorCoverage})
+		fact{p.r.say("Coverage"), p.r.coverage(d), d.Coverage < poorCoverage})
 	if judged && d.InRange != nil {
 		list = append(list, fact{p.r.say("Time in range"), p.r.sayf("%s of the time covered", p.r.percent(*d.InRange)), false}, fact{p.r.say("Out of range"), p.r.outOfRange(&d.Totals), len(d.Excursions) > 0})
 	}
@@ -92,6 +92,14 @@ func (p *page) deviceFacts(d *Device) []fact {
 		list = append(list, fact{p.r.say("Older days"), p.r.say("from hourly aggregates"), false})
 	}
 	return list
+}
+
+// coverage says of which part of the period it is where the device came later.
+func (r *Report) coverage(d *Device) string {
+	if len(d.Days) == 0 || d.Days[0].From <= r.From {
+		return r.percent(d.Coverage)
+	}
+	return r.percent(d.Coverage) + " " + r.sayf("since %s", r.day(d.Days[0].From))
 }
 
 func (r *Report) outOfRange(t *Totals) string {

@@ -394,7 +394,8 @@ func written(t *testing.T, r *report.Report) string {
 	return out.String()
 }
 
-// TestPDFChart: its marks are round in the reader's unit, and its dates do not lie over one another where the days fill a part of it only.
+// TestPDFChart: its marks are round in the reader's unit, its dates do not lie over one another where the days fill a part of it only, and
+// the coverage is said to be of that part.
 func TestPDFChart(t *testing.T) {
 	r := sample()
 	r.Words = phrase.In(rimewatch.Locale{Units: "f", Dates: "mdy"})
@@ -403,6 +404,9 @@ func TestPDFChart(t *testing.T) {
 	text := written(t, r)
 	if n := len(regexp.MustCompile(`(?m)^[A-Z][a-z]{2} \d+$`).FindAllString(text, -1)); n < 1 || n > 2 {
 		t.Errorf("%d dates below days that take 16 mm", n)
+	}
+	if since := regexp.MustCompile(`\d % since [A-Z][a-z]{2} \d+, \d{4}\n`); !since.MatchString(text) || since.MatchString(written(t, sample())) {
+		t.Error("the coverage is not of the days that it has, or says so of a whole period")
 	}
 	if !strings.Contains(text, "−30\n−20\n−10\n0\n10\n20\n") {
 		t.Error("the marks are not round in °F")
