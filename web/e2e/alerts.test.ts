@@ -35,6 +35,21 @@ describe('the list', () => {
     await expect.poll(() => page.locator('[data-alert]').last().textContent()).toContain('Hot freezer');
   });
 
+  it('says what went wrong where no thumb presses', async () => {
+    visitor.failing = true;
+    await page.route('**/acknowledge', (route) => route.fulfill({ status: 500, json: { success: false, error: { code: 'internal', message: 'The server is overloaded at the moment and has not stored it. Please try it again.', request_id: 'r-1' } } }));
+    await page.getByRole('button', { name: /^Acknowledge .*, Warm freezer$/ }).click();
+    const toast = (await page.getByRole('alert').boundingBox())!;
+    const header = (await page.getByRole('banner').boundingBox())!;
+    const content = await page.getByRole('main').evaluate((m) => parseFloat(getComputedStyle(m).paddingTop));
+    expect(toast.y).toBeGreaterThanOrEqual(0);
+    expect(toast.y + toast.height).toBeLessThanOrEqual(header.y + header.height + content);
+    await visitor.fine('a refusal');
+    await page.getByRole('button', { name: 'Dismiss' }).click();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    visitor.failing = false;
+  });
+
   it('acknowledges everything with one note', async () => {
     await page.getByRole('button', { name: 'Acknowledge all' }).click();
     await dialog().getByLabel('Note').fill('Van is on its way');
