@@ -20,9 +20,6 @@ func TestPagesHaveOneRoute(t *testing.T) {
 		if !strings.HasPrefix(file, "web/src/") || strings.HasSuffix(file, ".test.ts") {
 			return
 		}
-		if file == "web/src/pages/account/Again.svelte" {
-			return // lends the form of the sign-in page to a session that ended under a page
-		}
 		for _, m := range loads.FindAllSubmatch(text, -1) {
 			component := path.Join(path.Dir(file), string(m[1]))
 			if by[component] = append(by[component], file); file == routes && !slices.Contains(pages, component) {
