@@ -20,6 +20,14 @@ export function number(v: number, digits = 0): string {
   return v < 0 && /[1-9]/.test(s) ? minus + s : s;
 }
 
+/** typed is a number as somebody may type it, with a comma or a true minus sign. */
+export function typed(text: string): number {
+  return Number(text.trim().replace(',', '.').replace(minus, '-'));
+}
+
+/** aNumber is the pattern of what `typed` takes. */
+export const aNumber = `\\s*[\\-+${minus}]?(\\d+([.,]\\d*)?|[.,]\\d+)\\s*`;
+
 export function toUnits(celsius: number, units: Units): number {
   return units === 'f' ? celsius * 1.8 + 32 : celsius;
 }
@@ -45,8 +53,13 @@ export function temperature(celsius: number | null | undefined, units: Units, di
 
 /** limit is a temperature without a needless ".0". */
 export function limit(celsius: number, units: Units): string {
-  const v = Math.round(toUnits(celsius, units) * 10) / 10;
-  return number(v, Number.isInteger(v) ? 0 : 1) + thin + degree(units);
+  return trimmed(toUnits(celsius, units)) + thin + degree(units);
+}
+
+/** trimmed writes a value to a tenth, without a needless ".0". */
+export function trimmed(v: number): string {
+  const tenths = Math.round(v * 10) / 10;
+  return number(tenths, Number.isInteger(tenths) ? 0 : 1);
 }
 
 /** band: "−30 to −15 °C", "at most 5 °C", or nothing without limits. */

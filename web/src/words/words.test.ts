@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { actor } from './actor';
 import { conditionOf, worstAlert } from './condition';
-import { ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature } from './format';
+import { aNumber, ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature, trimmed, typed } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
@@ -26,6 +26,16 @@ describe('numbers', () => {
     expect(limit(-15, 'c')).toBe('−15\u202f°C');
     expect(limit(4.4, 'f')).toBe('39.9\u202f°F');
   });
+  test.each([
+    ['−18,5', -18.5], ['-18.5', -18.5], [' +2 ', 2], [',5', 0.5], ['60', 60],
+  ])('“%s” is typed for %d', (text, want) => {
+    expect(typed(text)).toBe(want);
+    expect(text).toMatch(new RegExp(`^(?:${aNumber})$`, 'v')); // as a browser reads it
+  });
+  test('what is no number is not sent as one', () => {
+    for (const text of ['x', '1 000', '5 °C', '--5', '1,2,3', '−']) expect(text).not.toMatch(new RegExp(`^(?:${aNumber})$`, 'v'));
+  });
+  test('a field has a true minus and no needless zero', () => expect([-15, 2.54, -0.04].map(trimmed)).toEqual(['−15', '2.5', '0']));
   test('bands', () => {
     expect(band(-30, -15, 'c')).toBe('−30 to −15\u202f°C');
     expect(band(null, 5, 'c')).toBe('at most 5\u202f°C');
