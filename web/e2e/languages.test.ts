@@ -2,7 +2,7 @@
 // on the pages and in alerts as they come.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { launch, Visitor } from './browser';
+import { desktop, launch, Visitor } from './browser';
 import { Api, Office, Server } from './server';
 
 let server: Server;
@@ -47,6 +47,17 @@ it('is the language of alerts as they come', async () => {
   await page.goto(`/alerts/${alert.id}`);
   await page.getByRole('heading', { name: 'Demasiado caliente' }).first().waitFor();
   await page.getByText('La zona de producto está a 23 °F, por encima de su límite de 5 °F').first().waitFor();
+});
+
+it('has room for its words on the wall of a phone', async () => {
+  for (let i = 2; i <= 9; i++) await api.send('POST', '/v1/devices', { serial: `COLD-${i}`, name: `Cámara ${i}`, equipment_type: 'walkin_freezer', offline_after_s: 86_400, limits: { temp_max: -15, delay_s: 0 } });
+  await api.history('COLD-2', Array.from({ length: 90 }, () => -5));
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto('/wall');
+  const word = page.getByRole('listitem').filter({ hasText: 'Cámara 2' }).getByText('Demasiado caliente', { exact: true });
+  await word.waitFor();
+  expect(await word.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+  await page.setViewportSize(desktop);
 });
 
 it('goes back to English', async () => {
