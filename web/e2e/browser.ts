@@ -30,6 +30,9 @@ function rank(text: string, seed: number): number {
   return h >>> 0;
 }
 
+/** timeless is an address without the moments in it: what a seed draws is not to depend on the clock. */
+const timeless = (path: string) => decodeURIComponent(path).replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '…');
+
 /** Visitor is a browser of one person. */
 export class Visitor {
   /** What went wrong in the page since the last look: exceptions, errors and warnings in the console. */
@@ -134,7 +137,7 @@ export class Visitor {
       asked++;
       const url = new URL(route.request().url());
       const response = await route.fetch();
-      held.push({ path: url.pathname.slice('/api'.length) + url.search, come: () => route.fulfill({ response }) });
+      held.push({ path: timeless(url.pathname.slice('/api'.length) + url.search), come: () => route.fulfill({ response }) });
     });
     const drawn = () => this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const busy = async () => !(await this.page.locator('h1').count()) || (await this.page.locator('[aria-busy=true]').count()) > 0;

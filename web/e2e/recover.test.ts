@@ -204,6 +204,43 @@ describe('a server that does not answer as it should', () => {
   });
 });
 
+describe('a server that was updated', () => {
+  /** updated has the server's document name another script, and the connection to it lost and found. */
+  async function updated(v: Visitor) {
+    await v.page.route(server.url + '/', async (route) => {
+      if (route.request().isNavigationRequest()) return route.continue();
+      const answer = await route.fetch();
+      await route.fulfill({ response: answer, body: (await answer.text()).replace(/\/assets\/(index|core|main)[^"]*\.js/g, '/assets/$1-of-tomorrow.js') });
+    });
+    await v.page.evaluate(() => dispatchEvent(new Event('online')));
+  }
+
+  it('offers people its new pages, and is no news when it has none', async () => {
+    const v = await arrive(owner);
+    const asked = v.page.waitForResponse((r) => r.url() === server.url + '/' && !r.request().isNavigationRequest());
+    await v.page.evaluate(() => dispatchEvent(new Event('online')));
+    await (await asked).finished();
+    await live(v.page);
+    await updated(v);
+    const reload = v.page.getByRole('button', { name: 'New version, reload' });
+    await reload.waitFor();
+    await v.fine('a new version');
+    await Promise.all([v.page.waitForEvent('load'), reload.click()]);
+    await live(v.page);
+    expect(await reload.count()).toBe(0);
+    await v.leave();
+  });
+
+  it('has its wall loaded anew by itself', async () => {
+    const v = await arrive(owner);
+    await v.page.goto('/wall');
+    await live(v.page);
+    await Promise.all([v.page.waitForEvent('load'), updated(v)]);
+    await live(v.page);
+    await v.leave();
+  });
+});
+
 describe('a browser that keeps nothing', () => {
   it('shows the fleet like any other', async () => {
     const v = await Visitor.arrive(browser, server);

@@ -4,7 +4,7 @@ import { clockNote } from '../words/clock';
 import { wordOf } from '../words/condition';
 import { zoneNote } from '../words/zone';
 import { clock } from './clock.svelte';
-import { stale, type Unit } from './fleet.svelte';
+import { stale, type Unit } from './unit.svelte';
 import { stream } from './stream.svelte';
 import { beyond, oddTimes, restless, zoneOf, zoneWord } from './zone';
 

@@ -7,8 +7,6 @@ import { away, keep, kept } from './kept';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
 import { limited, snapshot, Unit, worstFirst, type Snapshot } from './unit.svelte';
 
-export { limited, stale, Unit, type Snapshot } from './unit.svelte';
-
 const reorderAfter = 300; // ms: cards are not to jump about under a finger
 const pollEvery = 10_000; // ms
 const heartbeat = 15_000; // ms within which the summary must come
@@ -219,7 +217,7 @@ class Fleet implements Listener {
     if (generation !== this.generation) return;
     this.total = some.pagination.total ?? 0;
     for (const d of [...attention.devices, ...some.devices]) this.put(d);
-    this.spread(alerts);
+    this.spread(alerts, false);
     this.order();
   }
 
@@ -331,6 +329,14 @@ class Fleet implements Listener {
     this.change(u, snapshot(device, u.next.latest, alerts, past));
   }
 
+  /** addAlerts takes the active alerts of a device that a page has asked for before they have come with all others: they are no news. */
+  addAlerts(u: Unit, alerts: Alert[]) {
+    const more = alerts.filter((a) => a.status === 'active' && !this.ended.has(a.id) && !u.next.alerts.some((x) => x.id === a.id));
+    if (!more.length) return;
+    u.now = u.next = snapshot(u.next.device, u.next.latest, [...u.next.alerts, ...more], u.next.past);
+    this.reorder();
+  }
+
   /** takeBack puts in what an alert was before a change that was shown at once and has failed, unless it has changed since. */
   takeBack(shown: Alert, before: Alert) {
     const u = this.byID.get(shown.device_id ?? 0);
@@ -339,8 +345,8 @@ class Fleet implements Listener {
     this.putAlert(before);
   }
 
-  /** spread replaces all alerts. */
-  private spread(alerts: Alert[]) {
+  /** spread replaces all alerts, or by the first of them those that it names. */
+  private spread(alerts: Alert[], all = true) {
     const byDevice = new Map<number, Map<number, Alert>>();
     const other: Alert[] = [];
     for (const a of alerts) {
@@ -354,8 +360,8 @@ class Fleet implements Listener {
     for (const u of this.byID.values()) {
       const mine = [...(byDevice.get(u.id)?.values() ?? [])];
       const old = u.next;
-      if (!mine.length && !old.alerts.length && !old.past.length) continue;
-      const active = mine.filter((a) => a.status === 'active');
+      if (!mine.length && (!all || (!old.alerts.length && !old.past.length))) continue;
+      const active = mine.filter((a) => a.status === 'active').concat(all ? [] : old.alerts.filter((a) => !mine.some((m) => m.id === a.id)));
       this.change(u, snapshot(old.device, old.latest, active, mine.filter((a) => a.status === 'resolved')));
     }
     this.alertsChanged++;

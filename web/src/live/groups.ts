@@ -4,7 +4,7 @@ import type { Device } from '../api/client';
 import { allConditions, conditions, type Condition } from '../words/condition';
 import { fleetSentence } from '../words/sentence';
 import { natural } from '../words/tr';
-import type { Unit } from './fleet.svelte';
+import type { Unit } from './unit.svelte';
 
 export interface Group {
   /** The site's id, the type's slug, the label's value. */

@@ -2,7 +2,7 @@
 // there is something to say: outside its limits without an alert, defrosting, or readings at odd times.
 import { api, ask, type Schemas } from '../api/client';
 import { tr } from '../words/tr';
-import type { Snapshot } from './fleet.svelte';
+import type { Snapshot } from './unit.svelte';
 
 /** beyond reports whether the newest temperature is out of its limits, and on which side. */
 export function beyond(s: Snapshot): 'low' | 'high' | null {

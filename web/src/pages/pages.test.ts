@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Snapshot, Unit } from '../live/fleet.svelte';
+import type { Snapshot, Unit } from '../live/unit.svelte';
 import type { Condition } from '../words/condition';
 import type { Series } from '../chart/series';
 import { labelOf, labelsOf, rollUp } from '../live/groups';

@@ -22,6 +22,8 @@ export class DeviceHistory {
   done = $state.raw<{ actions: Schemas['CorrectiveAction'][]; windows: Schemas['MaintenanceWindow'][] }>({ actions: [], windows: [] });
   /** Whether the alerts were asked for, with or without success. */
   alertsLoaded = $state(false);
+  /** Whether what was done was asked for, with or without success. */
+  doneLoaded = $state(false);
   failure = $state.raw<Error | null>(null);
   /** Whether another span than the one shown is on its way. The same one, asked for again as time passes, is nothing to wait for. */
   loading = $state(false);
@@ -81,6 +83,8 @@ export class DeviceHistory {
       if (mine === this.spans) this.done = { actions: corrective_actions, windows: maintenance_windows };
     } catch {
       // The charts are there without it.
+    } finally {
+      this.doneLoaded = true;
     }
   }
 

@@ -1,5 +1,5 @@
 // What part of the fleet is looked at. The filters live in the address bar.
-import type { Snapshot, Unit } from '../../live/fleet.svelte';
+import type { Snapshot, Unit } from '../../live/unit.svelte';
 import { allConditions, type Condition } from '../../words/condition';
 
 export interface Filters {

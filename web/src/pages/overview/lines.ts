@@ -1,6 +1,6 @@
 // The last 24 hours of the figures in the head of the overview, from the alerts
 // of that time: how many units were connected, in limits, and free of alerts.
-import type { Unit } from '../../live/fleet.svelte';
+import type { Unit } from '../../live/unit.svelte';
 import { startOf } from '../../words/condition';
 
 export interface Lines {

@@ -1,5 +1,5 @@
 // The order of the table of devices, as it stands in the address: ?sort=name, ?sort=-temp.
-import type { Unit } from '../../live/fleet.svelte';
+import type { Unit } from '../../live/unit.svelte';
 import { natural } from '../../words/tr';
 
 export type Column = 'state' | 'name' | 'temp' | 'site' | 'seen';

@@ -1,6 +1,6 @@
 // What the wall shows, screen after screen: first whatever needs attention, then
 // every site, each in as many screens as it takes to keep the type large.
-import type { Unit } from '../../live/fleet.svelte';
+import type { Unit } from '../../live/unit.svelte';
 import { rollUp, siteOf, type Group } from '../../live/groups';
 import { natural } from '../../words/tr';
 
