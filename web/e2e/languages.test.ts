@@ -60,6 +60,18 @@ it('has room for its words on the wall of a phone', async () => {
   await page.setViewportSize(desktop);
 });
 
+it('finds the type that a file means', async () => {
+  await page.goto('/settings/devices');
+  await page.getByRole('button', { name: 'Importar CSV' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Archivo CSV').setInputFiles({ name: 'equipos.csv', mimeType: 'text/csv', buffer: Buffer.from('serial,equipment_type\nN-1,walkin_coolr\nN-2,walkin_freezr\n') });
+  await dialog.getByText('Sin evaluar: tipo desconocido walkin_coolr').waitFor();
+  await dialog.getByRole('button', { name: 'Usar los tipos conocidos' }).click();
+  await dialog.getByText('Sin evaluar').first().waitFor({ state: 'detached' });
+  await dialog.getByText('2 equipos por crear, 0 por actualizar, 0 sin cambios.').waitFor();
+  await page.keyboard.press('Escape');
+});
+
 it('goes back to English', async () => {
   await page.goto('/account');
   await page.getByLabel('Idioma').selectOption('en');
