@@ -116,13 +116,23 @@ func (s *State) learn() {
 	}
 }
 
-// OfflineAfter is the silence after which the device is offline.
+// OfflineAfter is the silence after which the device is offline. Until its interval is
+// known, one that came back from a longer silence by itself is not taken for dead in the
+// next one: the longest gap so far stands in for the interval.
 func (s *State) OfflineAfter(c Config) time.Duration {
 	if c.OfflineAfterS > 0 {
 		return time.Duration(c.OfflineAfterS) * time.Second
 	}
-	return max(3*s.Interval(c), DefaultOfflineAfter)
+	every := s.Interval(c)
+	if every == 0 && s.numGaps > 0 {
+		every = min(longestGuess, time.Duration(slices.Max(s.gaps[:s.numGaps]))*time.Millisecond)
+	}
+	return max(3*every, DefaultOfflineAfter)
 }
+
+// longestGuess is the longest interval that one gap alone speaks for: that of an hourly
+// logger.
+const longestGuess = time.Hour
 
 // Deadline is when the device goes offline if it keeps silent, 0 when it is
 // offline already. down lists the service's downtimes, oldest first and apart
