@@ -28,6 +28,11 @@ const (
 	SilentTime            = "silence"
 	ReadingAge            = "reading_age"
 	SilentDevices         = "silent_devices"
+
+	// Measurements that a data alert is about together.
+	AllTemperatures     = "all_temperatures"
+	ZoneAndAmbient      = "product_zone_and_ambient"
+	DischargeAndSuction = "discharge_and_suction"
 )
 
 var deriveds = [...]Derived{
@@ -46,6 +51,9 @@ var deriveds = [...]Derived{
 	{SilentTime, "Silence", "s", 0},
 	{ReadingAge, "Age of the newest measurement", "s", 0},
 	{SilentDevices, "Silent devices", "", 0},
+	{AllTemperatures, "All temperatures", "", 0},
+	{ZoneAndAmbient, "Product zone and ambient", "", 0},
+	{DischargeAndSuction, "Discharge and suction", "", 0},
 }
 
 // DerivedMeasures returns all derived measures.

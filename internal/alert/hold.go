@@ -8,7 +8,7 @@ const holdSure = 20 * minute
 
 // tellHold updates power_loss as soon as it is known how long the cold will
 // last.
-func (s *State) tellHold(x *pass) {
+func tellHold(s *State, x *pass) {
 	if !s.isActive(rulePower) || !x.recent || !x.u.RunningKnown() || x.u.Running() {
 		return
 	}

@@ -1,6 +1,7 @@
 package alert
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/rimewatch/rimewatch"
@@ -19,8 +20,10 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		return bounds{}
 	}
 	switch i {
-	case ruleHigh, ruleLow:
-		return s.zoneBounds(c, i == ruleLow)
+	case ruleHigh:
+		return confirmed(s, x, s.zoneBounds(c, false))
+	case ruleLow:
+		return s.zoneBounds(c, true)
 	case ruleOffline:
 		return offlineBounds(x.p)
 	case ruleWarming:
@@ -186,12 +189,12 @@ func (x *pass) recoveryBounds() bounds {
 }
 
 // around is how warm it is around the condenser by what is measured, or what stands in
-// for it, °C.
-func around(u *unit.State) float64 {
+// for it, °C; ok is false where the sensor is wrong.
+func around(u *unit.State) (air float64, ok bool) {
 	if u.AirMeasured() {
-		return u.Last(rimewatch.AmbientTemp)
+		return u.Last(rimewatch.AmbientTemp), !u.SetAside().Has(rimewatch.AmbientTemp)
 	}
-	return u.RestAir()
+	return u.RestAir(), true
 }
 
 // suctionBounds widen the limit for a unit whose suction line is always warm,
@@ -199,8 +202,9 @@ func around(u *unit.State) float64 {
 // is known, only that counts.
 func (x *pass) suctionBounds() bounds {
 	b := ruleSpecs[ruleSuction].limit.bounds(1, false)
-	usual, known := x.u.UsualSuction(around(x.u))
-	if !known {
+	air, measured := around(x.u)
+	usual, known := x.u.UsualSuction(air)
+	if !known || !measured {
 		b.warn = b.crit
 		return b // without deviations either
 	}
@@ -216,8 +220,11 @@ func (x *pass) dischargeBounds() bounds {
 	spec := &ruleSpecs[ruleDischarge]
 	b := spec.limit.bounds(1, false)
 	b.clearSecond = deviationClear
-	if usual, known := x.u.UsualDischarge(around(x.u)); known {
+	air, measured := around(x.u)
+	if usual, known := x.u.UsualDischarge(air); known && measured {
 		b.warn = max(b.warn, min(usual+spec.beyond.Warn, b.crit))
+	} else if known {
+		b.warn = b.crit
 	}
 	return b
 }
@@ -255,20 +262,25 @@ func (x *pass) cyclingBounds() bounds {
 }
 
 // runBounds widen the limit on the length of runs likewise, down to half. A run
-// seen in samples may have been longer by half an interval.
+// seen in samples may have been longer by half an interval, and so may one between
+// seldom readings of the device's own counters.
 func (x *pass) runBounds() bounds {
 	b := ruleSpecs[ruleCycling].beyond.bounds(1, true)
 	b.hasCrit = x.u.SelfCounted() || x.u.RunsSure()
 	_, usual := x.u.UsualCycle()
 	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
-	if !x.u.SelfCounted() {
+	if !x.u.SelfCounted() || x.u.Interval() > seldomCounts {
 		half := float64(x.u.Interval()) / float64(2*minute)
 		b.warn -= half
 		b.crit -= half
 	}
 	return b
 }
+
+// seldomCounts is an interval in which the run that goes on may be a large part of what a
+// counter shows of the one before.
+const seldomCounts = 75 * second
 
 // freezes reports whether the unit is a freezer.
 func (c *Config) freezes() bool {
@@ -340,7 +352,7 @@ func (s *State) judgeMachine(x *pass) {
 	suction, hasSuction := x.value(rimewatch.CompressorSuctionTemp)
 	if hasSuction {
 		s.either(x, ruleSuction, suction, true, agreed(unit.Suction), relative)
-		zone, hasZone := x.value(rimewatch.ProductZoneTemp)
+		zone, hasZone := x.o.Value(rimewatch.ProductZoneTemp) // not one that is doubted
 		s.either(x, ruleLowSuction, suction-zone, settled && hasZone, agreed(unit.Suction), relative)
 	}
 	if ambient, ok := x.value(rimewatch.AmbientTemp); ok && hasDischarge && settled && !u.Modulated() { // a slow one hardly heats its gas
@@ -382,13 +394,13 @@ func (s *State) judgeCycles(x *pass) {
 	if x.o.WindowEnded {
 		s.judgeRunTime(x)
 	}
-	s.judgeRecovery(x)
+	judgeRecovery(s, x)
 }
 
 // judgeRecovery opens slow_recovery while the compressor needs a multiple of
 // what it usually does to pull the zone down after a recognised defrost. Beyond
 // its limit the zone has an alert of its own.
-func (s *State) judgeRecovery(x *pass) {
+func judgeRecovery(s *State, x *pass) {
 	if _, known := x.u.UsualRecovery(); x.c.Rules&RuleRecovery == 0 || !known {
 		return
 	}
@@ -422,7 +434,9 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 	switch i {
 	case ruleFault:
 		return brokenSensor(u, t), 0, false
-	case ruleOffline, ruleStale:
+	case ruleStale:
+		return cmp.Or(nameOf(rimewatch.Fields(t.peak)), spec.metric), 0, false
+	case ruleOffline:
 		return spec.metric, 0, false
 	case ruleLowSuction:
 		v = round(u.Last(rimewatch.CompressorSuctionTemp) - u.Last(rimewatch.ProductZoneTemp))
@@ -473,17 +487,3 @@ func secondValue(u *unit.State, i rule) float64 {
 }
 
 func round(v float64) float64 { return unit.FixedOf(v).Float() }
-
-// brokenSensor names the first sensor that is broken, or was until just now.
-func brokenSensor(u *unit.State, t *track) string {
-	set := u.Broken()
-	if set == 0 {
-		set = rimewatch.Fields(t.peak)
-	}
-	for f := range rimewatch.NumCore {
-		if set.Has(f) {
-			return f.String()
-		}
-	}
-	return ""
-}

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // oracle is what the contract promises of one side of the product zone, by
@@ -20,6 +21,7 @@ type oracle struct {
 	warn, crit               float64
 	hasCrit                  bool
 	delay, critDelay, clear  rimewatch.Time
+	confirm                  rimewatch.Time // that one reading alone waits for the next one before it is critical
 	delta                    float64
 	tcs                      bool
 	times                    []rimewatch.Time
@@ -29,6 +31,13 @@ type oracle struct {
 	muted, flapping          bool
 	flaps                    int
 	log                      []string
+}
+
+// measuredBy takes how seldom the device measures.
+func (o *oracle) measuredBy(u *device) {
+	if o.confirm = 0; unit.Seldom(&u.s.unit) {
+		o.confirm = u.s.unit.Interval() * 3 / 2
+	}
 }
 
 func (o *oracle) beyond(limit, v float64) bool {
@@ -69,7 +78,11 @@ func (o *oracle) at(t rimewatch.Time) bool {
 		clear = max(clear, flapQuiet)
 	}
 	lasted := o.tcs && o.held(isWarn, tcsCritical, t)
-	severe := lasted || o.hasCrit && o.held(isCrit, o.critDelay, t)
+	critDelay := o.critDelay
+	if o.hasCrit && !o.low && o.since(isCrit) == o.times[len(o.times)-1] { // one reading alone
+		critDelay = max(critDelay, o.confirm)
+	}
+	severe := lasted || o.hasCrit && o.held(isCrit, critDelay, t)
 	cleared := o.held(func(v float64) bool { return o.past(o.warn, v) }, clear, t)
 	switch {
 	case !o.active:
@@ -112,7 +125,7 @@ func (o *oracle) note(t rimewatch.Time, k Kind) {
 func (o *oracle) until(to rimewatch.Time) {
 	var moments []rimewatch.Time
 	for _, t := range o.times {
-		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.clear, tcsCritical, flapQuiet} {
+		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.confirm, o.clear, tcsCritical, flapQuiet} {
 			moments = append(moments, t+d)
 		}
 	}
@@ -180,6 +193,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 		for u.now < end && len(o.times) < 2000 {
 			gap := rapid.SampledFrom([]rimewatch.Time{7 * second, minute, minute, 5*minute + 1, 17 * minute, 50 * minute, 3 * hour, 11 * hour}).Draw(t, "gap")
 			to := u.now + gap
+			o.measuredBy(u)
 			if len(o.times) > 0 {
 				o.until(to)
 			}
@@ -199,6 +213,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 				step := rapid.IntRange(-6, 6).Draw(t, "step")
 				v = max(o.warn-4, min(o.warn+4, round(v+float64(step)/2)))
 				u.observe(zoneReading(u.now, v))
+				o.measuredBy(u)
 				o.read(u.now, v)
 			}
 		}

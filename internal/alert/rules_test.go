@@ -99,12 +99,15 @@ var ruleCases = []struct{ name, script, want string }{
 		72h..96h cycle=9/17 i=17.3`, `
 		88h48m opened high_amp_draw warning since 88h38m value 15.5272 peak 15.5272 limit 12`},
 	{"amps: a fifth of the usual while it vibrates", known + `
-		72h..73h off i=3 x=0.9
+		72h..73h off i=3 x=0.85
 		73h..74h on`, `
 		72h10m opened low_amp_draw warning since 72h value 3 peak 3 limit 3.75
 		73h5m resolved low_amp_draw warning since 72h value 15 peak 3 limit 3.75`},
+	{"amps: a fifth of the usual while a stuck meter shows vibration", known + `
+		72h..73h off i=3 x=0.9
+		73h..74h on`, ``},
 	{"amps: next to nothing while it vibrates is the meter", known + `
-		72h..73h off i=2 x=0.9
+		72h..73h off i=2 x=0.85
 		73h..74h on`, `
 		72h13m opened sensor_fault warning since 72h8m amp_draw
 		73h5m resolved sensor_fault warning since 72h8m amp_draw`},
@@ -304,6 +307,27 @@ var ruleCases = []struct{ name, script, want string }{
 		74h1m..75h cycle=9/17`, `
 		72h14m opened sensor_stale warning since 71h59m value 900 peak 900 limit 900
 		74h1m resolved sensor_stale warning since 71h59m value 7320 peak 7320 limit 900`},
+	{"measurements that used to come and stop while others go on, in one alert", known + `
+		72h..76h cycle=9/17 h= v=
+		76h..77h h=45 v=230`, `
+		74h opened sensor_stale warning since 72h humidity
+		76h resolved sensor_stale warning since 72h humidity`},
+	{"a zone that stops after them takes their place", known + `
+		72h..76h cycle=9/17 h=
+		76h..77h z=
+		77h..78h z=-20`, `
+		74h opened sensor_stale warning since 72h humidity
+		76h14m resolved sensor_stale warning since 72h humidity
+		76h14m opened sensor_stale warning since 75h59m value 900 peak 900 limit 900
+		77h resolved sensor_stale warning since 75h59m value 3660 peak 3660 limit 900
+		77h1m opened sensor_stale warning since 72h humidity`},
+	{"one that was never sent for long is not missed", `
+		0m..30h cycle=9/17
+		30h..60h h=`, ``},
+	{"nor for ever one that was taken out a week ago", known + `
+		72h..250h cycle=9/17 h=`, `
+		74h opened sensor_stale warning since 72h humidity
+		241h resolved sensor_stale warning since 72h humidity`},
 	{"a declared defrost makes the warning wait", `
 		0m..60m z=-20 defrost=0
 		60m..90m z=-13 defrost=1

@@ -31,7 +31,7 @@ func (s *State) judgeRunTime(x *pass) {
 func (x *pass) warmZone() bool {
 	e := x.c.Equipment
 	zone, ok := x.u.UsualZone()
-	return ok && e != nil && e.Setpoint != nil && zone > *e.Setpoint+runTimeZoneK
+	return ok && e != nil && e.Setpoint != nil && zone > *e.Setpoint+runTimeZoneK && !x.u.Broken().Has(rimewatch.ProductZoneTemp)
 }
 
 // keepsGoods reports whether the goods are seen to be kept: their temperature is measured

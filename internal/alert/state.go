@@ -99,7 +99,7 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 		s.pause(&x)
 		s.judgeSensors(&x)
 		s.judgeSupply(&x)
-		s.tellHold(&x)
+		tellHold(s, &x)
 		s.judgeMachine(&x)
 		s.judgeCycles(&x)
 		s.judgeDoor(&x)
@@ -182,7 +182,7 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 func (s *State) fire(x *pass) {
 	if x.now-x.u.Fresh() >= staleAfter { // no device's readings are missed sooner
 		if due := s.staleDue(x); due <= x.now && due < s.aliveUntil {
-			s.openStale(x)
+			s.openStale(x, 0, x.u.Fresh())
 		}
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
@@ -421,7 +421,7 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		ConditionStartedAt: t.start.Time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
 	tr.Metric, tr.Value, tr.HasValue = s.measure(x.u, i, t)
-	if i != ruleFault { // its metric is a sensor, without a value
+	if i != ruleFault && !(i == ruleStale && t.peak != 0) { // their metric is a sensor, without a value
 		tr.Unit = rimewatch.MeasureUnit(tr.Metric)
 	}
 	tr.Peak = t.peak.Float()
@@ -434,6 +434,9 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		tr.Value, tr.HasValue = b.warn+x.now.Sub(t.start.Time()).Seconds(), true
 		tr.Peak = tr.Value
 	case ruleStale:
+		if t.peak != 0 {
+			break
+		}
 		tr.Value, tr.HasValue = x.now.Sub(t.start.Time()).Seconds(), true
 		tr.Peak = tr.Value
 	default: // their value is that of the newest reading

@@ -105,16 +105,18 @@ func (s *State) judgeSurroundings(x *pass) {
 	}
 	amps, ok := x.value(rimewatch.AmpDraw)
 	if vibration, both := x.value(rimewatch.VibrationLevel); ok && both && x.c.Rules&RuleAmps != 0 {
-		s.judgeIdleMotor(x, amps, vibration)
+		judgeIdleMotor(s, x, amps, vibration)
 	}
 }
 
 // judgeIdleMotor finds a machine that vibrates as if it ran and draws next to
 // nothing: the fan alone, or an open winding.
-func (s *State) judgeIdleMotor(x *pass, amps, vibration float64) {
+func judgeIdleMotor(s *State, x *pass, amps, vibration float64) {
+	const both = rimewatch.Fields(1<<rimewatch.AmpDraw | 1<<rimewatch.VibrationLevel)
 	usual := x.u.UsualVibration()
 	switch {
 	case usual <= 0:
+	case vibration > 0.5*usual && s.pool.track(ruleLowAmps) == nil && x.o.Moved&both != both: // a meter that is stuck shows it for ever
 	case vibration > 0.5*usual:
 		s.level(x, ruleLowAmps, amps)
 	case s.pool.track(ruleLowAmps) != nil:

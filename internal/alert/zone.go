@@ -1,6 +1,9 @@
 package alert
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
 
 const (
 	// tcsCritical is half of the four hours that the FDA Food Code (3-501.19)
@@ -22,6 +25,17 @@ func (s *State) zoneBounds(c *Config, low bool) bounds {
 	b := c.zoneBounds(low, s.graced)
 	if s.misfits(low) {
 		b.stay = misfitClear
+	}
+	return b
+}
+
+// confirmed lets a temperature that one reading alone shows to be critically high wait for
+// the next one before anybody is woken, where a defrost may be over by then; if that is
+// overdue, it waits no longer. Too cold is told at once: what freezes is lost within
+// minutes.
+func confirmed(s *State, x *pass, b bounds) bounds {
+	if t := s.pool.track(ruleHigh); t != nil && t.czone() == zoneBeyond && t.cmark.Time() >= x.u.ZoneAt() && unit.Seldom(x.u) {
+		b.critDelay = max(b.critDelay, x.u.Interval()*3/2)
 	}
 	return b
 }

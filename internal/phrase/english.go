@@ -37,10 +37,30 @@ var conditions = map[key]entry{
 		what: "It is online but has sent no measurements for %v.", over: "Measurements are arriving again after %v.",
 		do: "Check the probe's plug and cable, then the logger.",
 	},
+	{rimewatch.SensorStale, anyField}: {
+		title: "%M no longer measured", ending: "%M is measured again",
+		what: "Its %m has not been arriving for %t, while its other measurements are.", over: "Its %m is arriving again after %t.",
+		do: "Check that sensor's plug and cable. If it was taken out on purpose, this ends by itself after a week without it.",
+	},
 	{typ: rimewatch.SensorFault}: {
 		title: "%M sensor faulty", ending: "%M sensor working again",
 		what: "The %m sensor has been reporting values that cannot be right for %t. They are being ignored.", over: "The %m sensor is reporting plausible values again. It was faulty for %t.",
 		do: "Check that the probe sits where it belongs, then its plug and cable, and replace it if need be. Until then, read this value by hand.",
+	},
+	{rimewatch.SensorFault, rimewatch.AllTemperatures}: {
+		title: "All temperatures look like °F", ending: "Temperatures look like °C again",
+		what: "Its temperatures have been arriving as if they were in °F for %t. Only the limits of the product zone are still applied to them.", over: "Its temperatures arrive in °C again. They looked like °F for %t.",
+		do: "Set the device or its gateway to °C, or to convert what it sends. Until then, read the product temperature by hand.",
+	},
+	{rimewatch.SensorFault, rimewatch.ZoneAndAmbient}: {
+		title: "Product zone and ambient look swapped", ending: "Product zone and ambient are right again",
+		what: "The product zone shows what the ambient did and the other way round, for %t now. Only the limits of the product zone are still applied to them.", over: "Product zone and ambient each show their own temperature again. They looked swapped for %t.",
+		do: "Check which probe hangs where, or how they are named in the device or its gateway. Until then, read the product temperature by hand.",
+	},
+	{rimewatch.SensorFault, rimewatch.DischargeAndSuction}: {
+		title: "Discharge and suction look swapped", ending: "Discharge and suction are right again",
+		what: "With the compressor running, the suction line has been showing hotter gas than the discharge line for %t. Both are being ignored.", over: "The discharge line is hotter than the suction line again. They looked swapped for %t.",
+		do: "Check which probe sits on which line, or how they are named in the device or its gateway.",
 	},
 	{typ: rimewatch.PowerLoss}: {
 		title: "No power", ending: "Power is back",

@@ -143,11 +143,16 @@ func (w Words) against(change float64, unit, than string) string {
 	if unit == points {
 		unit = w.Say(points)
 	}
-	return w.Sayf(text, w.Quantity(math.Abs(change), unit))
+	by := w.Quantity(math.Abs(change), unit)
+	if by == w.Quantity(0, unit) {
+		return w.Say(same[than])
+	}
+	return w.Sayf(text, by)
 }
 
-// higher and lower are what against says, by what a measure is compared with.
+// higher, lower and same are what against says, by what a measure is compared with.
 var (
+	same   = map[string]string{"usual": "as usual", "steady running": "as in steady running"}
 	higher = map[string]string{"usual": "%s higher than usual", "steady running": "%s higher than steady running"}
 	lower  = map[string]string{"usual": "%s lower than usual", "steady running": "%s lower than steady running"}
 )

@@ -49,6 +49,9 @@ type key struct {
 	metric string
 }
 
+// anyField is the metric of an entry for every measurement that has none of its own.
+const anyField = "*"
+
 // entryOf returns the entry for an alert: the one of its metric, filled up from
 // the one of its type.
 func entryOf(a *rimewatch.Alert) entry {
@@ -57,6 +60,9 @@ func entryOf(a *rimewatch.Alert) entry {
 		e = unknown
 	}
 	own, has := conditions[key{a.Type, a.Metric}]
+	if _, measured := rimewatch.FieldByName(a.Metric); measured && !has {
+		own, has = conditions[key{a.Type, anyField}]
+	}
 	if !has || a.Metric == "" {
 		return e
 	}

@@ -62,6 +62,10 @@ var scenes = []scene{
 	{rimewatch.LowAmbientTemperature, "ambient_temp", "°C", 10, 2, 8.1, 1.2, 12.4, 30, 400},
 	{rimewatch.SiteOffline, "silent_devices", "", 0, 0, 4, 5, 1, 0, 240},
 	{"from_the_future", "", "", 0, 0, 0, 0, 0, 5, 60},
+	{rimewatch.SensorStale, "humidity", "", 0, 0, 0, 0, 0, 180, 1500},
+	{rimewatch.SensorFault, "all_temperatures", "", 0, 0, 0, 0, 0, 5, 190},
+	{rimewatch.SensorFault, "product_zone_and_ambient", "", 0, 0, 0, 0, 0, 5, 190},
+	{rimewatch.SensorFault, "discharge_and_suction", "", 0, 0, 0, 0, 0, 5, 190},
 }
 
 // alertOf returns the alert of a scene some minutes after its condition began.
@@ -291,5 +295,23 @@ func TestTypesOfTheUI(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
 		t.Errorf("%s is not made from these words (%v): run go test ./internal/phrase -update", path, err)
+	}
+}
+
+// TestNoChange: what rounds to nothing is said to be as it is, not to be 0 % higher.
+func TestNoChange(t *testing.T) {
+	change := 0.0
+	for _, tc := range []struct {
+		e    rimewatch.Evidence
+		want string
+	}{
+		{rimewatch.Evidence{Metric: rimewatch.RunsWithoutResult, Observed: 4, Current: &change}, "4 runs in 45 minutes ended early while the product zone was still warm, with the current as in steady running."},
+		{rimewatch.Evidence{Metric: rimewatch.RunTimeShare, Observed: 40.2, Expected: 40, Unit: "%"}, "Share of time running 40.2 %, 0.2 percentage points higher than usual (40 %)."},
+		{rimewatch.Evidence{Metric: "vibration_level", Observed: 1.0001, Expected: 1, Unit: "mm/s"}, "Vibration 1 mm/s, as usual (1 mm/s)."},
+	} {
+		words := phrase.In(rimewatch.Locale{})
+		if got := typed(words.Evidence(nil, &tc.e)); got != tc.want {
+			t.Errorf("%q, want %q", got, tc.want)
+		}
 	}
 }

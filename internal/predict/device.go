@@ -43,7 +43,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if a := &s.alarm; a.active() && u.AirOff() && !a.byEvent {
 		out = s.resolve(u, o.At, rimewatch.ResolvedSuperseded, out) // all that departed was compared with a wrong ambient
 	}
-	if u.Doubtful() || u.Contradicted() {
+	if u.Doubtful() || u.Contradicted() || u.Missing().Has(rimewatch.AmbientTemp) {
 		return s.announce(u, o.At, from, out)
 	}
 	if o.WindowEnded && !u.Learning() && !u.Resettling() {

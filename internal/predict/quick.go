@@ -94,7 +94,7 @@ func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) 
 	if u.Learning() {
 		return out
 	}
-	if o.AirLeapt || u.AirStands() {
+	if _, air := o.Value(rimewatch.AmbientTemp); o.AirLeapt || u.AirStands() || u.AirMeasured() && !air {
 		s.quick.from, s.quick.n, s.quick.steady = unit.Stamp{}, 0, 0
 		return out
 	}
@@ -119,7 +119,7 @@ const (
 func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]float64, have unit.Channels, out []Transition) []Transition {
 	q := &s.quick
 	far, near := 0, 0
-	off := u.OffZone()
+	off, ambient := u.OffZone(), u.Conditions(o)
 	for ch := range trendChannels {
 		if !have.Has(ch) {
 			continue
@@ -129,7 +129,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 			continue
 		}
 		size := math.Abs(float64(q.mean[ch]))
-		noise := 4*u.Scatter(ch) + ch.ZoneDoubt()*off
+		noise := 4*u.Scatter(ch) + ch.ZoneDoubt()*off + u.AmbientDoubt(ch, ambient)
 		if size > suddenFloors*ch.Floor()+noise {
 			far++
 		}

@@ -30,6 +30,7 @@ type doubts struct {
 	probes
 	creeps
 	stands
+	stills
 }
 
 const (
@@ -79,7 +80,12 @@ var sensorOf = [...]rimewatch.Field{
 }
 
 // Aside are the channels whose sensors are set aside.
-func (b *doubts) Aside() Channels { return b.aside | b.pipes() }
+func (b *doubts) Aside() Channels {
+	if b.stuck&stuckAmps != 0 {
+		return b.aside | b.pipes() | 1<<Amps
+	}
+	return b.aside | b.pipes()
+}
 
 // asideFields are the sensors that are set aside.
 func (b *doubts) asideFields() rimewatch.Fields { return sensorsOf[b.Aside()&(1<<len(sensorOf)-1)] }
@@ -105,7 +111,7 @@ func (b *doubts) Doubtful() bool {
 
 // followSensors notes what changes, and sees the ambient temperature jump.
 func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
-	for ch := Discharge; ch <= Suction && b.still != 0; ch++ {
+	for ch := Discharge; ch <= Vibration && b.still != 0; ch++ {
 		if f := sensorOf[ch]; b.still.Has(ch) && o.plain.Has(f) && o.fixed[f] != last[f] {
 			b.still &^= 1 << ch
 		}
@@ -115,7 +121,7 @@ func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
 	}
 	now, was := o.fixed[rimewatch.AmbientTemp], last[rimewatch.AmbientTemp]
 	o.AirLeapt = was != 0 && max(now-was, was-now) > leapLeast
-	if b.airMoved = b.airMoved || now != was && was != 0; !b.airOff && b.airN < jumpLasts && !b.fahrenheit {
+	if b.airMoved = b.airMoved || now != was && was != 0; !b.airOff && b.airN < jumpLasts && b.Mixup()&^PipesSwapped == 0 {
 		b.followAir(now, was, o.Gap)
 	}
 }
@@ -145,12 +151,12 @@ func (b *doubts) noteStep(step Fixed) {
 }
 
 // reviewSensors decides at the end of a window with so many starts, in which channels
-// were shown in steady running, which sensors are set aside; air: the ambient is measured;
-// suspected: the machine is.
-func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air, suspected bool) {
+// were shown in steady running, which sensors are set aside; shakes: the unit is known to
+// shake more while it runs; air: the ambient is measured; suspected: the machine is.
+func (s *baseline) reviewSensors(starts uint16, shown Channels, shakes, modulated, air, suspected bool) {
 	b := &s.doubts
 	b.sick -= min(b.sick, 1)
-	for _, ch := range [...]Channel{Discharge, Suction} {
+	for _, ch := range [...]Channel{Discharge, Suction, Vibration} {
 		switch still := b.still.Has(ch); {
 		case !still && b.frozen.Has(ch):
 			b.frozen &^= 1 << ch
@@ -160,6 +166,9 @@ func (s *baseline) reviewSensors(starts uint16, shown Channels, modulated, air, 
 		}
 	}
 	b.still = 1<<Discharge | 1<<Suction
+	if shakes {
+		b.still |= 1 << Vibration
+	}
 	s.reviewAir()
 	b.reviewStill(starts)
 	b.kept -= min(b.kept, 1)

@@ -23,7 +23,7 @@ func (b *baseline) windows(ch Channel, by float32, n int, modulated bool) {
 		d := &b.drifts[ch]
 		d.last[1], d.last[0] = d.last[0], by
 		d.slow += slowRate * (by - d.slow)
-		b.reviewSensors(0, 0, modulated, true, false)
+		b.reviewSensors(0, 0, true, modulated, true, false)
 	}
 }
 
@@ -136,7 +136,7 @@ func TestSeldomReadings(t *testing.T) {
 	for gap, want := range map[float32]bool{60: false, 300: true} {
 		h, ref := hourly{}, float32(0)
 		h.discharge.add(70)
-		if _, _, have := h.sample(Conditions{}, &ref, (&State{timing: timing{gap: gap}}).leastReadings()); have.Has(Discharge) != want {
+		if _, _, have := h.sample(Conditions{}, &ref, leastReadings(&State{timing: timing{gap: gap}})); have.Has(Discharge) != want {
 			t.Errorf("a reading in an hour, every %v s: counts %v", gap, !want)
 		}
 	}

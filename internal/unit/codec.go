@@ -9,7 +9,7 @@ import (
 
 // stateVersion starts every encoded State. A State of another version is
 // refused: its device is then learnt anew.
-const stateVersion = 11
+const stateVersion = 12
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -65,6 +65,7 @@ func (s *State) code(c *Codec) {
 	c.Bytes(&s.why)
 	c.Stamps(&s.stuck.same)
 	c.Shorts(&s.stuck.still)
+	s.coming.code(c)
 	c.Floats(&s.stuck.step)
 	s.calm.code(c)
 	c.Bytes(&s.stuck.runs)
@@ -81,6 +82,7 @@ func (s *State) code(c *Codec) {
 	s.doubts.code(c)
 	s.doubts.creeps.code(c)
 	s.doubts.stands.code(c)
+	s.doubts.stills.code(c)
 	c.Check(int(s.supply.n) <= voltageSamples+len(nominalVoltages))
 	together := s.air.hours == s.humid.hours // as where both come with every reading
 	c.Bools(&s.stuck.stuck, &s.door.told, &s.resettling, &s.calm.off, &s.defrost.declared, &s.defrost.told, &s.doubts.airOff, &together)
@@ -91,7 +93,7 @@ func (s *State) code(c *Codec) {
 		c.Floats(&s.air.hours)
 	}
 	c.Grid(hour, &s.hourEnd, &s.winEnd)
-	s.doubts.probes.code(c, &s.last, s.examined())
+	s.doubts.probes.code(c, &s.last, examined(s))
 	h := &s.hour
 	for _, t := range [...]*tally{&h.discharge, &h.suction, &h.logAmps, &h.logVib, &h.runZone, &h.ambient, &h.volts, &h.zone, &h.burst} {
 		t.code(c)

@@ -87,7 +87,7 @@ func (d *creeps) wandered() (by float64) {
 // reviewZone decides at the end of a day whether the zone's probe drifts: it shows that
 // the zone wanders, while the thermostat goes on switching the compressor as it always
 // did and nothing of the compressor has changed. What is truly warm makes it run.
-func (s *State) reviewZone(day rimewatch.Time) {
+func reviewZone(s *State, day rimewatch.Time) {
 	d, p := &s.doubts.creeps, &s.doubts.probes
 	if s.ZoneOnly() {
 		d.endDay(weekDays)

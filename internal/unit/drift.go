@@ -63,10 +63,14 @@ func (s *State) gatherShare(o *Observation) {
 // endHour learns from the hour that is over, and concludes the six hours when
 // they are.
 func (s *State) endHour(c *Config, hold Hold, o *Observation) {
-	if s.broken != 0 || s.doubts.fahrenheit {
+	if s.broken != 0 || s.doubts.Mixup() != 0 {
 		s.doubts.sick = sickFor
 	}
-	s.reviewTremor()
+	if s.hourEnd != 0 {
+		s.doubts.stills.endHour(rimewatch.Fields(s.coming.now), s.coming.habits(), canBeStuck(s))
+		s.coming.endHour(s.Interval())
+	}
+	reviewTremor(s)
 	s.lone = s.running.bare && s.running.source == fromAmps && s.zoneAt == 0
 	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
@@ -82,16 +86,16 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 		}
 	}
 	if s.hourEnd != 0 && o.At/rimewatch.Day != (s.hourEnd-1)/rimewatch.Day {
-		s.reviewZone(o.At - o.At%rimewatch.Day)
+		reviewZone(s, o.At-o.At%rimewatch.Day)
 		o.DayEnded = true
 	}
 	s.hourEnd = o.At - o.At%hour + hour
-	s.doubts.exam = s.examined()
+	s.doubts.exam = examined(s)
 }
 
 func (s *State) learnHour(hold Hold) {
 	m := &s.model
-	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef, s.leastReadings())
+	x, y, have := s.hour.sample(m.standIn(s.AirMeasured()), &m.zoneRef, leastReadings(s))
 	if s.hour.volts.n > 0 {
 		m.volts += 0.1 * (float32(x[covVolts]) - m.volts)
 	}
@@ -192,7 +196,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		}
 	}
 	*w = window{}
-	s.reviewSensors(starts, shown, s.Modulated(), s.AirMeasured(), hold&HoldBaseline != 0)
+	s.reviewSensors(starts, shown, s.running.shakes >= 2*s.running.rests+leastShaking, s.Modulated(), s.AirMeasured(), hold&HoldBaseline != 0)
 	s.shares = [4]uint8{share, s.shares[0], s.shares[1], s.shares[2]}
 	if s.learns(hold) {
 		if s.Known() && !s.Resettling() {

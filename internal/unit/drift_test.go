@@ -40,3 +40,18 @@ func TestUsualIsOfWhatWasLearnt(t *testing.T) {
 		t.Error("a fresh model is another one after a checkpoint", err)
 	}
 }
+
+// TestShareOfTime: no compressor is expected, or said, to run for less than none of the
+// time or for more than all of it, however far from what was learnt the conditions are.
+func TestShareOfTime(t *testing.T) {
+	var s State
+	s.model.coef[Duty] = [numCoef]float32{40, 2.5}
+	for ambient, want := range map[float64]float64{-44: 0, 0: 40, 12: 70, 60: 100} {
+		if got := s.Expected(Duty, AtAmbient(ambient)); got != want {
+			t.Errorf("at %v K above the reference: %v, want %v", ambient, got, want)
+		}
+	}
+	if observed, expected := s.Absolute(Duty, -30, -10); observed != 0 || expected != 15 {
+		t.Errorf("%v %% instead of %v %%", observed, expected)
+	}
+}

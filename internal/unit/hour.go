@@ -147,7 +147,7 @@ const (
 	seldomGap = 200 // s between readings
 )
 
-func (s *State) leastReadings() uint16 {
+func leastReadings(s *State) uint16 {
 	if s.gap > seldomGap || s.lone {
 		return 1
 	}

@@ -150,6 +150,12 @@ func (m *model) doubt(c Channel, zone, ambient float64) float64 {
 	return zoneDoubt[c]*min(3, max(0, math.Abs(zone)-0.2)) + max(unmet, held)
 }
 
+// AmbientDoubt is how much of a channel's departure may come from an ambient temperature
+// that was not met before.
+func (b *baseline) AmbientDoubt(ch Channel, x Conditions) float64 {
+	return b.model.doubt(ch, 0, x[covAmbient])
+}
+
 // shrink takes a doubt off a departure.
 func shrink(v, by float64) float64 { return math.Copysign(max(0, math.Abs(v)-by), v) }
 
@@ -221,10 +227,16 @@ func (m *model) fit(of *moments, prior *slopes, apart bool, channels ...Channel)
 	}
 }
 
-// expect is what the model says a channel shows at the covariates.
+// expect is what the model says a channel shows at the covariates. However far they are
+// from what was met, no compressor runs for less than none of the time or for more than
+// all of it.
 func (m *model) expect(c Channel, x Conditions) float64 {
 	b := &m.coef[c]
-	return float64(b[0]) + float64(b[1])*x[0] + float64(b[2])*x[1] + float64(b[3])*x[2]
+	v := float64(b[0]) + float64(b[1])*x[0] + float64(b[2])*x[1] + float64(b[3])*x[2]
+	if c == Duty {
+		return max(0, min(100, v))
+	}
+	return v
 }
 
 // invert3 inverts a symmetric positive definite matrix by cofactors.
@@ -347,6 +359,8 @@ func (b *baseline) Absolute(ch Channel, departure, ambient float64) (observed, e
 	switch ch {
 	case Amps, Vibration, Burst:
 		return math.Exp((e + departure) / 100), math.Exp(e / 100)
+	case Duty:
+		return max(0, min(100, e+departure)), e
 	default:
 		return e + departure, e
 	}

@@ -53,6 +53,13 @@ type phases struct {
 	from      Phase // before the present or newest run
 }
 
+// What a unit that stood still for so long does until it is cold all through is nothing to
+// compare with.
+const (
+	stoodLong = 6 * hour
+	coldAgain = uint8(WindowsADay) // windows
+)
+
 // lostAfter is the gap after which a unit's phase is not known any more.
 const lostAfter = 20 * minute
 
@@ -76,6 +83,9 @@ func (s *State) followPhase(c *Config, o *Observation) {
 			p.enter(NoPower, o.At)
 		}
 		return
+	}
+	if (p.phase == NoPower || p.phase == Stopped && on) && o.At-p.since.Time() > stoodLong {
+		s.doubts.sick = max(s.doubts.sick, coldAgain)
 	}
 	cooling := p.phase == Running || p.phase == Recovering
 	switch {

@@ -26,6 +26,7 @@ type probes struct {
 	zoneOff  bool  // the zone probe was moved
 
 	fahrenheit bool  // all temperatures come in °F
+	swapped    Mixup // probes that stand for each other
 	airMoved   bool  // the ambient changed in the present window
 	airStill   uint8 // windows for which it has not
 	airStood   uint8 // the most of them before it changed again, + 1; 0 = it never did
@@ -78,7 +79,7 @@ func (s *State) followProbes(o *Observation) {
 	var far uint8
 	var d [numProbes]Fixed
 	for f := range Fixed(numProbes) {
-		if count&(1<<f) == 0 || s.last[f] == 0 {
+		if count&(1<<f) == 0 || !measured(s, rimewatch.Field(f)) {
 			continue
 		}
 		least := jumpLeast
@@ -99,16 +100,34 @@ func (s *State) followProbes(o *Observation) {
 		if o.Gap <= jumpGap {
 			p.takeOrdinary(&d, steady)
 		}
+	case far&surroundingBits == surroundingBits && p.crosses(s, o):
+		p.swapped ^= AirSwapped
+		beginAnew(s)
 	case p.turnsFahrenheit(s, o, steady):
 		p.fahrenheit = !p.fahrenheit
-		s.hour = hourly{top: s.hour.top} // it may hold the first of them
-		p.zone, p.pipe, s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jump{}, jump{}, 0, 0, 0
+		beginAnew(s)
 	case o.Gap > jumpGap || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
 	case far&(1<<rimewatch.ProductZoneTemp) != 0 && o.Gap <= quickGap:
 		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, false)
 	case bits.OnesCount8(far) == 1:
 		p.jumps(s, o, rimewatch.Field(bits.TrailingZeros8(far)), &d, steady)
 	}
+}
+
+// measured reports whether a temperature was before: 0 °C is one.
+func measured(s *State, f rimewatch.Field) bool {
+	return s.last[f] != 0 || f == rimewatch.ProductZoneTemp && s.zoneAt != 0 || f == rimewatch.AmbientTemp && s.AirMeasured()
+}
+
+// surroundingBits are zone and ambient.
+const surroundingBits = uint8(1<<rimewatch.ProductZoneTemp | 1<<rimewatch.AmbientTemp)
+
+// beginAnew forgets what was compared with temperatures that are mixed up from now on, or
+// no longer: the hour may hold the first of them.
+func beginAnew(s *State) {
+	b := &s.doubts
+	s.hour = hourly{top: s.hour.top}
+	b.zone, b.pipe, b.airN, b.airJump, b.airWas = jump{}, jump{}, 0, 0, 0
 }
 
 // steadies reports whether the compressor has been doing for some minutes what it
@@ -229,7 +248,7 @@ func (p *probes) turnsFahrenheit(s *State, o *Observation, steady bool) bool {
 	sent, back := o.Reading.Present&^o.Reading.Faults, p.fahrenheit
 	for f := range rimewatch.Field(numProbes) {
 		pipe := probePipes.Has(f)
-		if !sent.Has(f) || s.last[f] == 0 || pipe && (!steady || back) {
+		if !sent.Has(f) || !measured(s, f) || pipe && (!steady || back) {
 			continue
 		}
 		was, v := s.last[f].Float(), o.Reading.Values[f]
@@ -272,7 +291,7 @@ func (p *probes) tremble(s *State, o *Observation) {
 
 // examined is the probe whose turn it is: every other hour that of the ambient, by
 // which everything is compared.
-func (s *State) examined() rimewatch.Field {
+func examined(s *State) rimewatch.Field {
 	h := s.hourEnd / hour
 	if h%2 == 0 {
 		return rimewatch.AmbientTemp
@@ -290,8 +309,8 @@ func enoughTremor(f rimewatch.Field, gap float32) uint8 {
 }
 
 // reviewTremor decides at the end of an hour about the probe that was examined.
-func (s *State) reviewTremor() {
-	p, f := &s.doubts.probes, s.examined()
+func reviewTremor(s *State) {
+	p, f := &s.doubts.probes, examined(s)
 	bit := uint8(1) << f
 	if p.trembled >= enoughTremor(f, s.gap) {
 		mean, usual := float64(p.tremor)/float64(p.trembled), float64(p.usual)
@@ -370,7 +389,7 @@ func (b *doubts) surroundings() (set rimewatch.Fields) {
 	if p.fahrenheit {
 		return 1<<numProbes - 1
 	}
-	if p.zoneOff || p.trembles(rimewatch.ProductZoneTemp) {
+	if p.zoneOff || p.swapped&AirSwapped != 0 || p.trembles(rimewatch.ProductZoneTemp) {
 		set = set.With(rimewatch.ProductZoneTemp)
 	}
 	if b.airDoubted() {
@@ -382,7 +401,7 @@ func (b *doubts) surroundings() (set rimewatch.Fields) {
 // airDoubted reports whether the ambient temperature, by which everything is
 // compared, does not count.
 func (b *doubts) airDoubted() bool {
-	return b.airOff || b.fahrenheit || b.airStuck() || b.trembles(rimewatch.AmbientTemp)
+	return b.airOff || b.fahrenheit || b.swapped&AirSwapped != 0 || b.airStuck() || b.trembles(rimewatch.AmbientTemp)
 }
 
 func (p *probes) code(c *Codec, last *[rimewatch.NumCore]Fixed, examined rimewatch.Field) {
@@ -397,7 +416,7 @@ func (p *probes) code(c *Codec, last *[rimewatch.NumCore]Fixed, examined rimewat
 			how |= 8 << i
 		}
 	}
-	c.Bytes(&p.trembled, &p.usual, &sets, &how, &air)
+	c.Bytes(&p.trembled, &p.usual, &sets, &how, &air, (*uint8)(&p.swapped))
 	c.Shorts(&p.tremor, &ordinary)
 	c.Fixeds(&near, &gone)
 	if p.trembled > 0 {

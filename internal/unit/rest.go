@@ -81,3 +81,18 @@ func (d *stands) code(c *Codec) {
 	c.Floats(&d.usual[0], &d.usual[1], &d.now[0], &d.now[1])
 	c.Shorts(&d.known)
 }
+
+// holdKnown is how long the compressor must have stood still before the warming
+// tells how long the cold will last.
+const holdKnown = 10 * minute
+
+// Warming is by how much the zone has warmed up, K/h, since the compressor
+// stopped; ok is false while it runs, and in the first ten minutes of a stop.
+func (s *State) Warming() (slope float64, ok bool) {
+	w := &s.running
+	stopped := s.zoneAt - w.since.Time()
+	if !w.known || w.on || !w.dated || stopped < holdKnown {
+		return 0, false
+	}
+	return (s.last[rimewatch.ProductZoneTemp] - w.stopZone).Float() / (float64(stopped) / float64(hour)), true
+}

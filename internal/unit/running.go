@@ -160,7 +160,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 			w.learn(amps)
 			w.follow(amps, flag)
 			if flag && !s.Slow() {
-				w.followLoad(amps, r.Values[rimewatch.VibrationLevel], o.Gap)
+				w.followLoad(amps, o)
 			}
 		}
 		return flag, true
@@ -196,7 +196,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		return false, true
 	}
 	if !s.Slow() {
-		w.followLoad(v, r.Values[rimewatch.VibrationLevel], o.Gap)
+		w.followLoad(v, o)
 		w.presume(o, v, o.At-s.born)
 	}
 	w.learn(v)
@@ -371,8 +371,8 @@ const (
 )
 
 // followLoad learns how the current is spread while the compressor runs.
-func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time) {
-	if w.bare && gap > 2*minute && !(w.known && w.on) {
+func (w *running) followLoad(v float32, o *Observation) {
+	if w.bare && o.Gap > 2*minute && !(w.known && w.on) {
 		return // the first reading of a run may be of its start: they are too many of so few
 	}
 	if !w.separate() || v < w.lo+0.2*(w.hi-w.lo) || v < w.floor() || v > spikeRatio*w.hi {
@@ -381,10 +381,10 @@ func (w *running) followLoad(v float32, vib float64, gap rimewatch.Time) {
 	if w.seen == 0 {
 		w.high, w.low = v, v
 	}
-	if v > overload*w.high && w.keepsSteady() && FixedOf(vib) < w.shakes+w.shakes/8 {
+	if v > overload*w.high && w.keepsSteady() && o.Sane.Has(rimewatch.VibrationLevel) && FixedOf(o.Reading.Values[rimewatch.VibrationLevel]) < w.shakes+w.shakes/8 {
 		return // no other speed: it would shake more
 	}
-	span := float32(min(gap, 5*minute)) / float32(minute)
+	span := float32(min(o.Gap, 5*minute)) / float32(minute)
 	w.seen = min(w.seen+span, loadMemory)
 	step := loadStep * span
 	if v > w.high {
@@ -489,18 +489,3 @@ func (s *State) warm(e rimewatch.Time) bool {
 // Settled reports whether the compressor has run for so long at e that the pipes
 // have taken on their temperatures.
 func (w *running) Settled(e rimewatch.Time) bool { return w.since.Time()+2*warmUp <= e }
-
-// holdKnown is how long the compressor must have stood still before the warming
-// tells how long the cold will last.
-const holdKnown = 10 * minute
-
-// Warming is by how much the zone has warmed up, K/h, since the compressor
-// stopped; ok is false while it runs, and in the first ten minutes of a stop.
-func (s *State) Warming() (slope float64, ok bool) {
-	w := &s.running
-	stopped := s.zoneAt - w.since.Time()
-	if !w.known || w.on || !w.dated || stopped < holdKnown {
-		return 0, false
-	}
-	return (s.last[rimewatch.ProductZoneTemp] - w.stopZone).Float() / (float64(stopped) / float64(hour)), true
-}

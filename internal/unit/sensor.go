@@ -34,6 +34,9 @@ type stuck struct {
 // sends nothing stays what it was.
 func (s *State) inspect(c *Config, o *Observation) {
 	r := o.Reading
+	if !s.Known() {
+		s.doubts.begins(c, r)
+	}
 	bad := r.Faults&rimewatch.CoreFields | r.Implausible()
 	o.plain = r.Present & rimewatch.CoreFields &^ bad
 	o.Sane = o.plain
@@ -42,7 +45,14 @@ func (s *State) inspect(c *Config, o *Observation) {
 	// What is set aside goes on to be compared, but does not count. Whether the
 	// compressor runs shows in a current of any scale; the limits of the air hold.
 	off := s.doubts.asideFields()
-	o.Valid = o.Sane &^ found &^ (off &^ (1<<rimewatch.AmpDraw | 1<<rimewatch.AmbientTemp))
+	o.Valid = o.Sane &^ found &^ (off &^ (1 << rimewatch.AmpDraw))
+	if s.doubts.Mixup()&^PipesSwapped != 0 {
+		o.Valid &^= 1 << rimewatch.AmbientTemp // nor do they of one that is another temperature
+	}
+	if s.doubts.stuck != 0 {
+		still := s.doubts.stills.fields()
+		o.Sane, o.Valid = o.Sane&^still, o.Valid&^still
+	}
 	o.Sane &^= s.doubts.surroundings()
 	if o.plain.Has(rimewatch.ProductZoneTemp) {
 		s.followStuck(o)
@@ -61,17 +71,25 @@ func (s *State) contradictions(c *Config, o *Observation) rimewatch.Fields {
 	found, v := rimewatch.Fields(0), &o.Reading.Values
 	if o.Sane&gas == gas {
 		const field = rimewatch.CompressorDischargeTemp
-		if s.Running() && !s.Slow() && s.running.since.Time()+contradictIn <= o.At {
+		switch ran := o.At - s.running.since.Time(); {
+		case s.Running() && !s.Slow() && ran >= s.cycles.warmUp() && pipesCross(o):
+			s.doubts.swapped |= PipesSwapped
+		case s.Running() && !s.Slow() && ran >= contradictIn:
 			margin := gasMargin
 			if s.Modulated() {
 				margin = 0 // a slow one hardly heats its gas
 			}
 			if v[field] < v[rimewatch.CompressorSuctionTemp]+margin {
 				found = found.With(field)
+			} else {
+				s.doubts.swapped &^= PipesSwapped
 			}
-		} else {
+		default:
 			// The pipes of a stopped compressor say nothing about it.
 			found |= s.broken & (1 << field)
+		}
+		if s.doubts.swapped&PipesSwapped != 0 {
+			found |= gas
 		}
 	}
 	if o.Sane&supply == supply && s.running.known &&
@@ -103,6 +121,7 @@ func (s *State) meterMute(o *Observation) bool {
 		return false
 	}
 	switch {
+	case runs && w.mute == 0 && FixedOf(v[rimewatch.VibrationLevel]) == s.last[rimewatch.VibrationLevel]: // it may be stuck
 	case runs:
 		w.mute += uint16(min(o.Gap, 5*minute) / second)
 	case w.mute <= muteFor:
@@ -158,9 +177,22 @@ func (s *State) Contradicted() bool { return s.broken != 0 }
 
 // Broken are the sensors that do not count at present.
 func (s *State) Broken() rimewatch.Fields {
-	set := s.broken | s.doubts.asideFields() | s.doubts.surroundings()
+	set := s.broken | s.doubts.asideFields() | s.doubts.surroundings() | s.doubts.stills.fields()
+	if !s.coming.comes(rimewatch.AmbientTemp) {
+		set &^= 1 << rimewatch.AmbientTemp // it is missing, not wrong
+	}
 	if s.stuck.stuck {
 		set = set.With(rimewatch.ProductZoneTemp)
+	}
+	return set
+}
+
+// SetAside are the sensors of which nothing is concluded, for more than a reading that is
+// wrong by itself.
+func (b *doubts) SetAside() rimewatch.Fields {
+	set := b.asideFields() | b.surroundings() | b.stills.fields()
+	if b.swapped&PipesSwapped != 0 {
+		set |= probePipes
 	}
 	return set
 }

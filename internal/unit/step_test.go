@@ -35,7 +35,7 @@ func TestPipeThatStepsBesideWhatDeparts(t *testing.T) {
 				d.last[1], d.last[0] = d.last[0], v
 				d.slow += slowRate * (v - d.slow)
 			}
-			s.reviewSensors(0, 0, false, true, tc.suspected)
+			s.reviewSensors(0, 0, true, false, true, tc.suspected)
 			again := *s
 			c := Writer(nil)
 			again.doubts.code(&c)

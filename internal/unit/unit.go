@@ -1,6 +1,7 @@
 package unit
 
 import (
+	"math"
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
@@ -38,6 +39,7 @@ type State struct {
 	broken rimewatch.Fields
 
 	stuck stuck
+	coming
 	calm
 	running
 	cycles
@@ -72,6 +74,7 @@ type Observation struct {
 	At       rimewatch.Time     // event time: when it was measured, never after its arrival
 	Gap      rimewatch.Time     // since the reading before, 0 for the first
 	Valid    rimewatch.Fields   // measurements that count
+	Moved    rimewatch.Fields   // plausible measurements that are not the very number that counted last; the first of all is no other
 	Sane     rimewatch.Fields   // measurements that are plausible by themselves and those that contradict others, without a zone or an ambient temperature that is doubted
 	Warm     bool               // the compressor has run long enough to be judged
 	AirLeapt bool               // the ambient differs so much from the reading before that nothing can be compared by it
@@ -113,6 +116,23 @@ var reasons = [...]rimewatch.Relearning{"", rimewatch.RelearnMaintenance, rimewa
 // replaced.
 const silentFor = 14 * rimewatch.Day
 
+// moveFor is a silence in which a unit may be moved to another place.
+const moveFor = hour
+
+// movedAway reports whether it is by so much warmer or colder around a unit that was not
+// heard of for a while than it ever was there, that it must stand at another place: what
+// is usual there is learnt before it is judged.
+func movedAway(s *State, r *rimewatch.Reading) bool {
+	air, sent := r.Value(rimewatch.AmbientTemp)
+	usual, spread, known := s.UsualAmbient()
+	return sent && known && rimewatch.AmbientTemp.Plausible(air) && math.Abs(air-usual) > max(moveLeast, moveSpreads*spread)
+}
+
+const (
+	moveLeast   = 6.0 // K
+	moveSpreads = 3.5 // mean absolute deviations
+)
+
 // Observe takes a reading that arrived at now. One that is not newer than the
 // newest seen changes nothing.
 func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hold Hold, o *Observation) {
@@ -129,6 +149,9 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 		if o.Gap > silentFor {
 			s.Relearn(rimewatch.RelearnSilence, o.At)
 			o.Relearnt = true
+		} else if o.Gap > moveFor && movedAway(s, r) {
+			s.phases.resettled = StampOf(o.At)
+			s.model.yield()
 		}
 	}
 	if s.born == 0 {
@@ -137,12 +160,16 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	if o.At >= s.hourEnd {
 		s.endHour(c, hold, o)
 	}
+	s.coming.take(r)
 	s.inspect(c, o)
 	for f := range rimewatch.NumCore {
 		if o.plain.Has(f) {
-			o.fixed[f] = plainFixed(r.Values[f])
+			if o.fixed[f] = plainFixed(r.Values[f]); o.fixed[f] != s.last[f] && s.at != 0 && (s.last[f] != 0 || f >= rimewatch.AmpDraw) {
+				o.Moved |= 1 << f
+			}
 		}
 	}
+	followStill(s, o)
 	s.learnGap(o.Gap)
 	s.cycles.roll(s.at, o.At)
 	s.followRun(o)

@@ -103,17 +103,32 @@ func watchSensor(equipment string, seed uint64) (sensorOutcome, error) {
 
 // names reports whether a data alert's measure is one that the event concerns.
 func names(e *simulate.SensorEvent, metric string) bool {
-	f, ok := rimewatch.FieldByName(metric)
-	switch {
-	case !ok:
-		return false
-	case e.Kind == simulate.SensorFahrenheit:
-		return f < rimewatch.Humidity
-	case e.Kind == simulate.SensorSwap:
-		return f == e.Field || f == e.With
-	default:
-		return f == e.Field
+	concerns := rimewatch.Fields(1 << e.Field)
+	switch e.Kind {
+	case simulate.SensorFahrenheit:
+		concerns = temperatures
+	case simulate.SensorSwap:
+		concerns = concerns.With(e.With)
 	}
+	return measuredBy(metric)&concerns != 0
+}
+
+const temperatures = rimewatch.Fields(1<<rimewatch.Humidity - 1)
+
+// measuredBy are the sensors that an alert about sensors is about.
+func measuredBy(metric string) rimewatch.Fields {
+	switch metric {
+	case rimewatch.AllTemperatures:
+		return temperatures
+	case rimewatch.ZoneAndAmbient:
+		return 1<<rimewatch.ProductZoneTemp | 1<<rimewatch.AmbientTemp
+	case rimewatch.DischargeAndSuction:
+		return 1<<rimewatch.CompressorDischargeTemp | 1<<rimewatch.CompressorSuctionTemp
+	}
+	if f, ok := rimewatch.FieldByName(metric); ok {
+		return 1 << f
+	}
+	return 0
 }
 
 // dataAlert reports whether an alert is about a sensor.

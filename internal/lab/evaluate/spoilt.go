@@ -238,8 +238,15 @@ func (s *spoil) tells(c *spoiling, e *event) bool {
 	if !slices.Contains(s.due, e.typ) {
 		return false
 	}
-	f, ok := rimewatch.FieldByName(e.metric)
-	return e.typ != rimewatch.SensorFault || ok && c.fields.Has(f)
+	named := measuredBy(e.metric)
+	switch e.typ {
+	case rimewatch.SensorFault:
+		return named&c.fields != 0
+	case rimewatch.SensorStale: // without a name nothing comes
+		return named == 0 || named&c.fields != 0
+	default:
+		return true
+	}
 }
 
 // mostExamples is how many silly sentences are printed.

@@ -40,4 +40,7 @@ export const derived = [
   { measure: 'silence', label: tr('Silence'), unit: 's', digits: 0 },
   { measure: 'reading_age', label: tr('Age of the newest measurement'), unit: 's', digits: 0 },
   { measure: 'silent_devices', label: tr('Silent devices'), unit: '', digits: 0 },
+  { measure: 'all_temperatures', label: tr('All temperatures'), unit: '', digits: 0 },
+  { measure: 'product_zone_and_ambient', label: tr('Product zone and ambient'), unit: '', digits: 0 },
+  { measure: 'discharge_and_suction', label: tr('Discharge and suction'), unit: '', digits: 0 },
 ] as const;
