@@ -43,11 +43,15 @@ type Identity struct {
 	Offsets                 []rimewatch.Offset // by From
 }
 
-// IdentityOf returns the identity of a device as it is.
+// IdentityOf returns the identity of a device as it is. Its texts are one in memory: there
+// are as many of them as devices.
 func IdentityOf(d *rimewatch.Device) *Identity {
+	key := rimewatch.SerialKey(d.Serial)
+	text := d.Serial + key + d.Name
+	serial, name := len(d.Serial), len(d.Serial)+len(key)
 	return &Identity{
-		ID: d.ID, WorkspaceID: d.WorkspaceID, SiteID: d.SiteID, Serial: d.Serial, Key: rimewatch.SerialKey(d.Serial),
-		Name: d.Name, EquipmentType: d.EquipmentType, Offsets: d.Offsets,
+		ID: d.ID, WorkspaceID: d.WorkspaceID, SiteID: d.SiteID, Serial: text[:serial], Key: text[serial:name], Name: text[name:],
+		EquipmentType: d.EquipmentType, Offsets: d.Offsets,
 	}
 }
 

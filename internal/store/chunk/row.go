@@ -57,6 +57,26 @@ func AppendReading(b []byte, r *rimewatch.Reading, base rimewatch.Time) []byte {
 	return b
 }
 
+// AppendRebased appends a row as AppendReading wrote it, but with At, which is given,
+// relative to another base.
+func AppendRebased(b, row []byte, at, base rimewatch.Time) []byte {
+	i := 1
+	for head := row[0]; head != 0; head &= head - 1 { // one for each flag
+		i = afterUvarint(row, i)
+	}
+	b = append(b, row[:i]...)
+	b = binary.AppendUvarint(b, zigzag(int64(at-base)))
+	return append(b, row[afterUvarint(row, i):]...)
+}
+
+// afterUvarint returns where the uvarint that begins at i ends.
+func afterUvarint(b []byte, i int) int {
+	for b[i] >= 0x80 {
+		i++
+	}
+	return i + 1
+}
+
 func appendValue(b []byte, v float64) []byte {
 	for e := range 3 {
 		if m, ok := scaled(v, e); ok {

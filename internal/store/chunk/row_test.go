@@ -1,6 +1,7 @@
 package chunk_test
 
 import (
+	"bytes"
 	"math"
 	"testing"
 
@@ -16,7 +17,11 @@ func TestRowProperties(t *testing.T) {
 		base := rimewatch.Time(rapid.Int64().Draw(t, "base"))
 		var b []byte
 		for i := range rs {
+			before := len(b)
 			b = chunk.AppendReading(b, &rs[i], base)
+			if other := chunk.AppendRebased(nil, chunk.AppendReading(nil, &rs[i], 0), rs[i].At, base); !bytes.Equal(other, b[before:]) {
+				t.Fatalf("% x with another base is % x, want % x", chunk.AppendReading(nil, &rs[i], 0), other, b[before:])
+			}
 		}
 		for i := range rs {
 			got := rimewatch.Reading{Optional: []float64{7}, Values: [rimewatch.NumCore]float64{3: 1}} // leftovers

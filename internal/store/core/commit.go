@@ -292,8 +292,7 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	c.log = binary.AppendUvarint(c.log, uint64(d.row.ID))
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
-	d.head.stage(&c.s.heads, c.log[start:], r.At)
-	c.touched[d.touch].take(in, len(c.log)-start)
+	c.touched[d.touch].take(in, d.head.stage(&c.s.heads, c.log[start:], r.At))
 	c.logged = true
 	return nil
 }
@@ -317,7 +316,7 @@ func (t *touch) take(in *store.Input, size int) {
 
 // stored reports whether a reading of that moment exists, staged ones included.
 func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
-	if at > max(d.reach, d.live.at) && at > d.head.newest {
+	if at > max(d.reach(), d.live.at) && at > d.head.newest {
 		return false, nil
 	}
 	if d.head.has(&c.s.heads, at) {

@@ -14,6 +14,7 @@ import (
 // what of it is not sealed yet. All of it is guarded by Core.mu.
 type fleet struct {
 	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
+	made       deviceSlab
 	byID       dense.Index[device]
 	workspaces map[int64]*roster
 	sites      map[int64]*rimewatch.Site
@@ -36,9 +37,6 @@ type device struct {
 	// device before it comes to that.
 	live live
 	head head
-	// reach is the newest moment that was stored when the clock was set back to
-	// before it, 0 = never.
-	reach rimewatch.Time
 	// sealedTo is the newest moment in a chunk; unknown (0) until asked for.
 	sealedTo rimewatch.Time
 	// touch is its place in the running commit.
@@ -94,14 +92,14 @@ func (r *row) device() rimewatch.Device {
 func (f *fleet) setBack(now rimewatch.Time) {
 	for d := range f.byID.All() {
 		if d.live.at > now {
-			d.reach = max(d.reach, d.live.at)
+			d.say().reach = max(d.reach(), d.live.at)
 		}
 	}
 }
 
 // ahead reports whether a moment lies in the future since the clock was set back.
 func (d *device) ahead(at, now rimewatch.Time) bool {
-	return d.reach != 0 && at > now+rimewatch.FutureTolerance
+	return d.reach() != 0 && at > now+rimewatch.FutureTolerance
 }
 
 func newFleet() fleet {
@@ -150,7 +148,7 @@ func (f *fleet) put(put *rimewatch.Device) {
 	r := f.roster(put.WorkspaceID)
 	d := f.byID.Get(put.ID)
 	if d == nil {
-		d = newDevice(put)
+		d = f.made.device(put)
 		f.byID.Put(put.ID, d)
 		r.put(d)
 	} else {
@@ -195,8 +193,13 @@ func (f *fleet) loadDevices(parts [][]*device) {
 	}
 }
 
-func newDevice(row *rimewatch.Device) *device {
-	return &device{row: rowOf(row)}
+// deviceSlab makes devices.
+type deviceSlab struct{ dense.Slab[device] }
+
+func (s *deviceSlab) device(row *rimewatch.Device) *device {
+	d := s.New()
+	d.row = rowOf(row)
+	return d
 }
 
 func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }

@@ -8,9 +8,9 @@ import (
 )
 
 // head is what of a device is not sealed yet: the encoded rows of the log, one
-// after the other. Readers see the first size bytes; commits stage their rows
-// behind them, one behind the other, and publish them by moving size, or take them
-// back from the end.
+// after the other, each with its time relative to the newest before it. Readers see
+// the first size bytes; commits stage their rows behind them, one behind the other, and
+// publish them by moving size, or take them back from the end.
 type head struct {
 	rows     tape
 	size     int32 // committed bytes
@@ -21,6 +21,7 @@ type head struct {
 	// newest is the latest moment in rows, staged ones included. A reading after
 	// it cannot be a duplicate within the head.
 	newest rimewatch.Time
+	base   rimewatch.Time // the newest that was in front of the rows and is sealed
 
 	sealSize int32 // bytes that are being sealed; 0 = none
 	sealN    int32
@@ -44,7 +45,7 @@ type heads struct {
 // all decodes the rows of a head, staged ones included. Under Core.mu.
 func (m *heads) all(h *head, f func(*rimewatch.Reading)) {
 	m.scratch = h.rows.read(&m.blocks, m.scratch[:0], h.rows.size)
-	eachRow(m.scratch, f)
+	eachRow(m.scratch, h.base, f)
 }
 
 // has reports whether the head holds a reading of that moment.
@@ -66,8 +67,11 @@ func (h *head) has(m *heads, at rimewatch.Time) bool {
 	return ok
 }
 
-// stage appends an encoded row behind the committed ones.
-func (h *head) stage(m *heads, row []byte, at rimewatch.Time) {
+// stage appends an encoded row behind the committed ones and returns how many bytes
+// it takes there.
+func (h *head) stage(m *heads, row []byte, at rimewatch.Time) (size int) {
+	var buf [96]byte // most rows take 30
+	row = chunk.AppendRebased(buf[:0], row, at, max(h.base, h.newest))
 	h.rows.append(&m.blocks, row)
 	h.stagedN++
 	if times, known := m.moments[h]; known {
@@ -77,6 +81,7 @@ func (h *head) stage(m *heads, row []byte, at rimewatch.Time) {
 	if at > h.newest {
 		h.newest = at
 	}
+	return len(row)
 }
 
 // publish makes the next n staged rows visible, size bytes of commit seq, of which
@@ -121,8 +126,10 @@ func (h *head) beginSeal(worth int32, last int64) (mark int64) {
 	return mark
 }
 
-// endSeal takes out what beginSeal marked, now that it is in a chunk.
-func (h *head) endSeal(m *heads) {
+// endSeal takes out what beginSeal marked, now that it is in a chunk; newest is the
+// newest of it.
+func (h *head) endSeal(m *heads, newest rimewatch.Time) {
+	h.base = max(h.base, newest)
 	h.rows.drop(&m.blocks, h.sealSize)
 	h.size -= h.sealSize
 	h.n -= h.sealN
@@ -133,25 +140,25 @@ func (h *head) endSeal(m *heads) {
 	h.lookAgain(m)
 }
 
-// eachRow decodes rows that this process encoded or whose checksum was right:
-// they cannot be damaged.
-func eachRow(buf []byte, f func(*rimewatch.Reading)) {
+// eachRow decodes the rows of a head with that base: they cannot be damaged.
+func eachRow(buf []byte, base rimewatch.Time, f func(*rimewatch.Reading)) {
 	var r rimewatch.Reading
 	for len(buf) > 0 {
-		n, err := chunk.DecodeReading(buf, &r, 0)
+		n, err := chunk.DecodeReading(buf, &r, base)
 		if err != nil {
 			return
 		}
+		base = max(base, r.At)
 		f(&r)
 		buf = buf[n:]
 	}
 }
 
-// snapshot appends the committed rows within [from, to) to an empty slice, sorted
-// by time.
-func snapshot(out []rimewatch.Reading, buf []byte, from, to rimewatch.Time) []rimewatch.Reading {
+// snapshot appends the rows of a head with that base which are within [from, to) to an
+// empty slice, sorted by time.
+func snapshot(out []rimewatch.Reading, buf []byte, base, from, to rimewatch.Time) []rimewatch.Reading {
 	sorted := true
-	eachRow(buf, func(r *rimewatch.Reading) {
+	eachRow(buf, base, func(r *rimewatch.Reading) {
 		if r.At < from || r.At >= to {
 			return
 		}

@@ -16,11 +16,12 @@ import (
 func (s *Core) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Reading {
 	s.mu.RLock()
 	var buf []byte
+	var base rimewatch.Time
 	if d := s.fleet.byID.Get(deviceID); d != nil {
-		buf = d.head.rows.read(&s.heads.blocks, make([]byte, 0, d.head.size), d.head.size)
+		buf, base = d.head.rows.read(&s.heads.blocks, make([]byte, 0, d.head.size), d.head.size), d.head.base
 	}
 	s.mu.RUnlock()
-	return snapshot(nil, buf, from, to)
+	return snapshot(nil, buf, base, from, to)
 }
 
 // sliceChunks is about how many chunks are decoded at a time.

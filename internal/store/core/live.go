@@ -20,11 +20,21 @@ type live struct {
 	online       bool
 }
 
-// more is what few devices say of themselves.
+// more is what few devices have.
 type more struct {
 	optional      []float64 // of the newest reading
 	battery, rssi *float64
 	uptime        *int64
+	// reach is the newest moment that was stored when the clock was set back to
+	// before it, 0 = never.
+	reach rimewatch.Time
+}
+
+func (d *device) reach() rimewatch.Time {
+	if d.more == nil {
+		return 0
+	}
+	return d.more.reach
 }
 
 // latest is the newest reading of a device.

@@ -27,7 +27,8 @@ func (s *Core) load(ctx context.Context) error {
 	}
 	parts := make([][]*device, len(s.ranges))
 	err = inRanges(s.ranges, runtime.GOMAXPROCS(0), func(_, i int, from, to int64) error {
-		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) { parts[i] = append(parts[i], newDevice(row)) })
+		var made deviceSlab
+		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) { parts[i] = append(parts[i], made.device(row)) })
 	})
 	if err != nil {
 		return fmt.Errorf("devices: %w", err)
@@ -249,10 +250,10 @@ func (x *logShare) replay(s *Core, e *store.Entry, encoded []byte, unsealed bool
 		x.gone[e.Input.DeviceID] = d
 	}
 	if unsealed {
-		d.head.stage(&s.heads, encoded, e.Input.Reading.At)
-		x.publish(d, int32(len(encoded)), 1, int32(s.cfg.SealReadings), int64(e.Seq), e.Now, e.Input.Reading.At)
+		size := d.head.stage(&s.heads, encoded, e.Input.Reading.At)
+		x.publish(d, int32(size), 1, int32(s.cfg.SealReadings), int64(e.Seq), e.Now, e.Input.Reading.At)
 		d.head.dayBytes, d.head.dayN = 0, 0 // it may have begun in the middle of this commit
-		x.bytes += int64(len(encoded))
+		x.bytes += int64(size)
 		x.readings++
 	} else {
 		x.logged++

@@ -20,8 +20,8 @@ type headSize struct {
 }
 
 // headEach is what the budget is at least, in bytes a device: a chunk costs as much
-// as dozens of readings, so it should hold that many.
-const headEach = 1 << 10
+// as dozens of readings, so it should hold that many. A reading takes some 23.
+const headEach = 7 << 7
 
 func (h *headSize) add(bytes, readings int64) {
 	h.bytes.Add(bytes)
@@ -248,8 +248,9 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 	for i, d := range devices {
 		s.mu.RLock()
 		s.seal.packed = d.head.rows.read(&s.heads.blocks, s.seal.packed[:0], d.head.sealSize)
+		base := d.head.base
 		s.mu.RUnlock()
-		s.seal.rows = snapshot(s.seal.rows[:0], s.seal.packed, 0, rimewatch.MaxTime+1)
+		s.seal.rows = snapshot(s.seal.rows[:0], s.seal.packed, base, 0, rimewatch.MaxTime+1)
 		list[i].Chunks = encodeChunks(list[i].DeviceID, s.seal.rows, false)
 	}
 	err := s.disk.Seal(ctx, list)
@@ -274,7 +275,11 @@ func (s *Core) sealSlice(ctx context.Context, devices []*device) (int, error) {
 // finishSeal takes the sealed rows out of the head. Under mu.
 func (s *Core) finishSeal(d *device, chunks []Chunk) {
 	s.heads.add(-int64(d.head.sealSize), -int64(d.head.sealN))
-	d.head.endSeal(&s.heads)
+	newest := rimewatch.Time(0)
+	for i := range chunks {
+		newest = max(newest, chunks[i].To)
+	}
+	d.head.endSeal(&s.heads, newest)
 	for i := range chunks {
 		if d.sealedTo != 0 {
 			d.sealedTo = max(d.sealedTo, chunks[i].To)

@@ -31,12 +31,11 @@ func TestLongLog(t *testing.T) {
 				seq++
 				at++
 				r := rimewatch.Reading{At: at, ReceivedAt: at}
-				row := chunk.AppendReading(nil, &r, 0)
-				d.head.stage(&s.heads, row, at)
-				s.seal.publish(d, int32(len(row)), 1, int32(s.cfg.SealReadings), seq, at, at)
+				size := d.head.stage(&s.heads, chunk.AppendReading(nil, &r, 0), at)
+				s.seal.publish(d, int32(size), 1, int32(s.cfg.SealReadings), seq, at, at)
 			}
 			for i := range 11 {
-				devices = append(devices, newDevice(&rimewatch.Device{ID: int64(i + 1)}))
+				devices = append(devices, s.fleet.made.device(&rimewatch.Device{ID: int64(i + 1)}))
 				send(devices[i])
 			}
 			for range tt.busy {
