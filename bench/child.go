@@ -262,21 +262,6 @@ func (s *server) order(text string) ([]int64, error) {
 	return out, nil
 }
 
-// rss is the resident memory in bytes.
-func (s *server) rss() int64 {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kib, _ := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kib << 10
-		}
-	}
-	return 0
-}
-
 // cpu is the processor time that the server has used so far.
 func (s *server) cpu() time.Duration { return cpuOf(s.cmd.Process.Pid) }
 

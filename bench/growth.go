@@ -313,10 +313,10 @@ func (x *fleet) memory() error {
 	if x.victoria != nil {
 		x.set("VictoriaMetrics, kB (MB)", "", "%.1f (%.0f)", max(each(x.victoria), 0), float64(x.victoria.rss())/1e6)
 	}
-	if x.o.profile == "" {
-		return nil
-	}
 	x.only(x.ours)
+	if err := x.tellMemory(); err != nil || x.o.profile == "" {
+		return err
+	}
 	_, err := x.ours.order("heap " + filepath.Join(x.o.profile, fmt.Sprintf("growth%d.heap", x.n)))
 	return err
 }

@@ -73,6 +73,8 @@ func obey(ctx context.Context, a *app.App, order string) error {
 		}
 		fmt.Println("done", port)
 		return nil
+	case "account":
+		return tellAccount(ctx, a)
 	case "worst":
 		fmt.Println("done", a.Ingest.WorstCommit().Nanoseconds())
 		return nil
