@@ -115,7 +115,7 @@ describe.each([
   });
 });
 
-// In whatever order the answers come, what stands on the page stays where it is: each page by an order drawn once, SEED=2 draws another.
+// In whatever order the answers come, what stands on the page stays where it is: each page by an order drawn once, SEED=2,3 draws others.
 describe('answers in an order drawn by a seed', () => {
   let small: Visitor, large: Visitor;
   beforeAll(async () => {
@@ -125,9 +125,9 @@ describe('answers in an order drawn by a seed', () => {
   });
   afterAll(() => Promise.all([small?.leave(), large?.leave()]));
 
-  const seed = Number(process.env.SEED ?? 1);
+  const seeds = (process.env.SEED ?? '1').split(',').map(Number);
   const asking = pages.map(([path]) => path).filter((path) => !/^\/(status|send|nowhere)/.test(path));
-  it.each(asking.map((path, i) => [path, (i + seed) % 2 ? 'phone' : 'desktop'] as const))('do not move %s on a %s', async (path, where) => {
+  it.each(seeds.flatMap((seed) => asking.map((path, i) => [path, (i + seed) % 2 ? 'phone' : 'desktop', seed] as const)))('do not move %s on a %s, by seed %i', async (path, where, seed) => {
     const v = where === 'phone' ? small : large;
     const order = await v.oneByOne(seed);
     await v.page.goto(path);

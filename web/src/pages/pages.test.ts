@@ -84,6 +84,7 @@ describe('the wall', () => {
     expect(columnsFor(12, 1920, 900)).toBe(4);
     expect(columnsFor(3, 1920, 900)).toBe(3);
     expect(columnsFor(12, 390, 700)).toBe(2);
+    expect(columnsFor(18, 373, 640)).toBe(2); // three would cut “Demasiado caliente” off
   });
 });
 

@@ -10,6 +10,9 @@ describe('the order of alerts', () => {
   test('critical before warning before offline, acknowledged last, the longest first', () => {
     expect(ids([alert(1, { acknowledged_at: 'x', severity: 'critical' }), alert(2, { type: 'device_offline' }), alert(4), alert(3), alert(5, { severity: 'critical' })])).toEqual([[5], [3], [4], [2], [1]]);
   });
+  test('what began at once is in the order of names', () => {
+    expect(ids([[12, 'Unit 10'], [11, 'Unit 9']].map(([id, device_name]) => alert(id as number, { device_name: device_name as string, triggered_at: '2026-11-20T10:00:00Z' })))).toEqual([[11], [12]]);
+  });
   test('what is explained is folded under its cause, and under the cause of that', () => {
     expect(ids([alert(1, { suppressed_by: 2 }), alert(2), alert(3, { suppressed_by: 1 })])).toEqual([[2, 1, 3]]);
   });

@@ -1,6 +1,7 @@
 // The order of the list: the worst first, and what another alert explains under its cause.
 import type { Alert } from '../../api/client';
 import { conditionOfAlert, conditions, startOf } from '../../words/condition';
+import { natural } from '../../words/tr';
 
 export interface Entry {
   alert: Alert;
@@ -10,12 +11,13 @@ export interface Entry {
   earlier: Alert[];
 }
 
-/** worstFirst: what nobody has acknowledged, by condition, the longest first; then what is acknowledged. */
+/** worstFirst: what nobody has acknowledged, by condition, the longest first, as on the overview by name where they began together; then what is acknowledged. */
 export function worstFirst(a: Alert, b: Alert): number {
   return (
     Number(a.acknowledged_at != null) - Number(b.acknowledged_at != null) ||
     conditions[conditionOfAlert(a)].rank - conditions[conditionOfAlert(b)].rank ||
-    startOf(a) - startOf(b)
+    startOf(a) - startOf(b) ||
+    natural.compare(a.device_name ?? '', b.device_name ?? '')
   );
 }
 

@@ -56,11 +56,11 @@ function parted<T>(list: T[], most: number): { before: number; part: T[] }[] {
   return Array.from({ length: parts }, (_, i) => ({ before: i * size, part: list.slice(i * size, (i + 1) * size) }));
 }
 
-/** columnsFor makes tiles of a shape close to 8:5, and few empty places. */
+/** columnsFor makes tiles of a shape close to 8:5, wide enough for their words, and few empty places. */
 export function columnsFor(n: number, width: number, height: number): number {
   let best = 1;
   let off = Infinity;
-  for (let c = 1; c <= n; c++) {
+  for (let c = 1; c <= Math.min(n, Math.max(1, Math.floor(width / large.width))); c++) {
     const shape = width / c / (height / Math.ceil(n / c));
     const empty = c * Math.ceil(n / c) - n;
     const d = Math.abs(Math.log(shape / 1.6)) + (2 * empty) / n;
