@@ -14,6 +14,7 @@ type evaluateCmd struct {
 	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`
 	Doc       string   `placeholder:"FILE" help:"Markdown file whose section of this format the report replaces."`
 	SeedSet   string   `enum:",known,fresh" default:"" help:"Only one set of seeds, for dirty and spoilt: known or fresh."`
+	Part      string   `enum:",healthy,faults,sensors" default:"" help:"Only one part of dirty: healthy, faults or sensors."`
 	First     uint64   `help:"First of the fresh seeds, for dirty and spoilt, to repeat a run; otherwise drawn."`
 	Seeds     int      `default:"8" help:"Simulated units per fault and type; for spoilt per type."`
 	Years     float64  `default:"100" help:"Device-years of healthy units to simulate."`
@@ -24,6 +25,6 @@ type evaluateCmd struct {
 func (c *evaluateCmd) Run(ctx context.Context, s streams) error {
 	return evaluate.Run(ctx, evaluate.Options{
 		Format: c.Format, Paths: c.Paths, Out: c.Out, Equipment: c.Equipment, Limits: c.Limits, Doc: c.Doc,
-		SeedSet: c.SeedSet, First: c.First, Seeds: c.Seeds, HealthyYears: c.Years, Workers: c.Workers,
+		SeedSet: c.SeedSet, Part: c.Part, First: c.First, Seeds: c.Seeds, HealthyYears: c.Years, Workers: c.Workers,
 	}, s.out)
 }

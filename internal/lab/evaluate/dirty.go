@@ -66,8 +66,14 @@ func runDirty(ctx context.Context, o *Options, stdout io.Writer) error {
 		}
 		w := wildRun{ctx: ctx, o: &size, first: set.first(o), out: stdout}
 		fmt.Fprintf(stdout, "#### %s%s (from %d)\n\n", strings.ToUpper(set.label[:1]), set.label[1:], w.first)
-		for _, part := range [...]func() error{w.healthy, w.faults, w.sensors} {
-			if err := part(); err != nil {
+		for _, part := range [...]struct {
+			name string
+			run  func() error
+		}{{"healthy", w.healthy}, {"faults", w.faults}, {"sensors", w.sensors}} {
+			if o.Part != "" && o.Part != part.name {
+				continue
+			}
+			if err := part.run(); err != nil {
 				return err
 			}
 		}

@@ -26,6 +26,7 @@ type Options struct {
 	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
 
 	SeedSet      string  // known or fresh, of dirty and spoilt; "" = both
+	Part         string  // of dirty, healthy, faults or sensors alone; "" = all
 	First        uint64  // first of the fresh seeds of dirty and spoilt; 0 = drawn
 	Seeds        int     // simulated units a fault and type, default 8; of spoilt a type
 	HealthyYears float64 // simulated device-years of healthy units, default 100
