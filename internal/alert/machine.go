@@ -40,7 +40,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		// What is critical shows in the second measure alone.
 		return bounds{hasWarn: true, warn: atLeast(failedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
-		return x.cyclingBounds()
+		return s.cyclingBounds(x)
 	case ruleDischarge:
 		return x.dischargeBounds()
 	case ruleSuction:
@@ -126,11 +126,11 @@ func (x *pass) passes(i rule, v float64) bool {
 
 // secondBounds are those of a rule's second measure. It shares the delays of
 // the first.
-func (x *pass) secondBounds(i rule) bounds {
+func (s *State) secondBounds(x *pass, i rule) bounds {
 	spec := &ruleSpecs[i]
 	switch {
 	case i == ruleCycling:
-		return x.runBounds()
+		return s.runBounds(x)
 	case i == ruleStarts:
 		return bounds{hasCrit: true, crit: atLeast(failedStartsHour), delta: 0.5}
 	case spec.beyond == Limit{}:
@@ -249,9 +249,9 @@ func (x *pass) ratedAmps() float64 {
 
 // cyclingBounds widen the limit on starts for a unit that always starts often,
 // up to what is critical for all.
-func (x *pass) cyclingBounds() bounds {
+func (s *State) cyclingBounds(x *pass) bounds {
 	b := ruleSpecs[ruleCycling].limit.bounds(1, false)
-	b.hasCrit = x.u.SelfCounted() || x.u.RunsSure()
+	b.hasCrit = s.cyclesGravely(x)
 	starts, run := x.u.UsualCycle()
 	if run == 0 {
 		b.warn = b.crit
@@ -261,12 +261,18 @@ func (x *pass) cyclingBounds() bounds {
 	return b
 }
 
+// cyclesGravely reports whether short cycles may be critical: they are sure to be some, and
+// nothing shows that the unit keeps its goods all the same.
+func (s *State) cyclesGravely(x *pass) bool {
+	return (x.u.SelfCounted() || x.u.RunsSure()) && !keepsGoods(s, x)
+}
+
 // runBounds widen the limit on the length of runs likewise, down to half. A run
 // seen in samples may have been longer by half an interval, and so may one between
 // seldom readings of the device's own counters.
-func (x *pass) runBounds() bounds {
+func (s *State) runBounds(x *pass) bounds {
 	b := ruleSpecs[ruleCycling].beyond.bounds(1, true)
-	b.hasCrit = x.u.SelfCounted() || x.u.RunsSure()
+	b.hasCrit = s.cyclesGravely(x)
 	_, usual := x.u.UsualCycle()
 	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
@@ -302,7 +308,7 @@ func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 
 		m.z, m.cz = b.zones(v)
 	}
 	if have2 {
-		b2 := x.secondBounds(i)
+		b2 := s.secondBounds(x, i)
 		if z, cz := b2.zones(v2); z > m.z || cz > m.cz || !have {
 			m = sample{v: v2, low: b2.low, second: true, z: max(z, m.z), cz: max(cz, m.cz)}
 		}

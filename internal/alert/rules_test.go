@@ -121,13 +121,25 @@ var ruleCases = []struct{ name, script, want string }{
 		73h..75h x=0.9`, `
 		72h18m opened high_vibration critical since 72h3m value 5 peak 5 limit 4.5
 		73h16m resolved high_vibration critical since 72h3m value 0.9 peak 5 limit 4.5`},
-	{"starts: more than twelve an hour are critical", known + `
+	{"starts: more than twelve an hour are no more than a warning while the goods are kept", known + `
 		72h..74h cycle=2/4
 		74h..80h cycle=9/17`, `
 		72h29m opened short_cycling warning since 72h14m value 9 peak 9 limit 8
-		73h3m escalated short_cycling critical since 72h14m value 14 peak 14 limit 12
-		76h20m deescalated short_cycling warning since 72h14m value 9 peak 2 limit 2.5
 		76h40m resolved short_cycling warning since 72h14m value 9 peak 2 limit 2.5`},
+	{"starts: and are critical while they are not", known + `
+		72h..72h2m z=-18
+		72h2m..72h4m z=-16
+		72h4m..72h6m z=-14
+		72h6m..74h cycle=2/4
+		74h..74h2m z=-16
+		74h2m..74h4m z=-18
+		74h4m..80h cycle=9/17 z=-20`, `
+		72h33m opened short_cycling warning since 72h18m value 9 peak 9 limit 8
+		73h4m opened high_temperature warning since 72h4m value -13.7 peak -13.4 limit -15
+		73h19m escalated short_cycling critical since 72h18m value 15 peak 15 limit 12
+		74h5m resolved high_temperature warning since 72h4m value -20 peak -13.4 limit -15
+		76h5m deescalated short_cycling warning since 72h18m value 9 peak 2 limit 2.5
+		76h57m resolved short_cycling warning since 72h18m value 9 peak 2 limit 2.5`},
 	{"runs: shorter than three minutes", known + `
 		72h..74h cycle=2/10
 		74h..80h cycle=9/17`, `
@@ -144,7 +156,7 @@ var ruleCases = []struct{ name, script, want string }{
 		24h10m..24h20m starts=12 every=10m
 		24h20m..24h30m starts=19 every=10m
 		24h30m..26h every=10m`, `
-		24h40m opened short_cycling critical since 24h20m value 19 peak 19 limit 12`},
+		24h40m opened short_cycling warning since 24h20m value 19 peak 19 limit 12`},
 	{"three failed starts in a day warn", known + `
 		72h..72h5m off i=0.2
 		72h5m..72h6m i=95

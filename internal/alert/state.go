@@ -446,7 +446,7 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		return tr
 	}
 	if t.is(bitSecond) {
-		*b = x.secondBounds(i)
+		*b = s.secondBounds(x, i)
 	}
 	switch {
 	case b.hasCrit && (!b.hasWarn || (t.is(bitCritical) && !t.is(bitByTime))):
