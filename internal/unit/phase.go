@@ -119,10 +119,15 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 	if p.phase == Off && !warm {
 		noteRest(s, o)
 	}
-	if p.phase == Off && !warm && haveZone {
+	switch {
+	case p.phase == Off && !warm && haveZone:
 		learn := p.rate()
-		p.cutIn += learn * (zone - p.cutIn)
+		if p.runs < 3 || zone >= p.cutOut { // no thermostat starts below where it stops; this one was set anew
+			p.cutIn += learn * (zone - p.cutIn)
+		}
 		p.offMin += learn * (min(rest, 240) - p.offMin)
+	case haveZone && p.runs > 0 && (p.phase == Off || p.phase == Defrosting):
+		p.cutIn += p.warmRate() * max(0, min(zone-p.cutIn, 1))
 	}
 	was := p.phase
 	p.enter(Running, o.At)
@@ -181,7 +186,7 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 // resettle sees that the thermostat was set anew: run after run cools as it
 // should and ends at the same zone temperature, but not at the usual one.
 func (p *phases) resettle(zone, step float32, at rimewatch.Time) (moved bool) {
-	usual := p.cutIn - p.cutOut
+	usual := max(0, p.cutIn-p.cutOut)
 	if math.Abs(float64(zone-p.newOut)) > max(0.3, 0.5*float64(usual), float64(step)) || p.beganAt-zone < 0.6*usual {
 		p.newOut, p.shifted = zone, 0
 		return false
@@ -253,6 +258,16 @@ func (p *phases) rate() float32 {
 		return 1 / float32(p.runs+1)
 	}
 	return 0.05
+}
+
+// warmRate is how fast starts in warmth raise what is usual: hardly, for defrosts end in
+// such a one, but enough that what was learnt wrongly does not stay for ever. It is
+// wrong for sure where runs seem to begin below where they end.
+func (p *phases) warmRate() float32 {
+	if p.cutIn < p.cutOut {
+		return 0.3
+	}
+	return 0.02
 }
 
 // noteRise remembers how far the zone warmed up in a defrost, K.
