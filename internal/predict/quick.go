@@ -119,7 +119,7 @@ const (
 func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]float64, have unit.Channels, out []Transition) []Transition {
 	q := &s.quick
 	far, near := 0, 0
-	off, ambient := u.OffZone(), u.Conditions(o)
+	off := u.OffZone()
 	for ch := range trendChannels {
 		if !have.Has(ch) {
 			continue
@@ -129,7 +129,10 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 			continue
 		}
 		size := math.Abs(float64(q.mean[ch]))
-		noise := 4*u.Scatter(ch) + ch.ZoneDoubt()*off + u.AmbientDoubt(ch, ambient)
+		noise := 4*u.Scatter(ch) + ch.ZoneDoubt()*off
+		if size > 0.5*ch.Floor()+noise {
+			noise += u.AirDoubted(ch, o)
+		}
 		if size > suddenFloors*ch.Floor()+noise {
 			far++
 		}

@@ -112,7 +112,7 @@ func (s *State) learnHour(hold Hold) {
 	if s.Ready() {
 		for ch := range NumChannels {
 			if have.Has(ch) {
-				s.window.residuals[ch].add(y[ch] - m.expect(ch, x))
+				s.window.residuals[ch].add(shrink(y[ch]-m.expect(ch, x), m.airDoubted(ch, x[covAmbient])))
 			}
 		}
 	}
@@ -185,7 +185,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		if usual := s.usual(Amps); ch == Amps && usual > 0 {
 			departs = shrink(departs, 100*s.running.Grain()/usual) // nothing is judged finer than its meter
 		}
-		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, s.model.doubt(ch, zone, float64(s.model.ambient))))
+		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, zoneDoubted(ch, zone)))
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}

@@ -132,28 +132,39 @@ var (
 // may come from a slope that was learnt close to the setpoint only.
 func (c Channel) ZoneDoubt() float64 { return zoneDoubt[c] }
 
-// doubt is how much of a channel's departure may come from conditions that were
-// not met before: zone is K from the usual, ambient K above RefAmbient. In the cold a
-// unit's head pressure is held up, by its fans or by a valve: below an ambient that
-// nobody knows its lines do not follow any more, and a capillary tube passes less. In
-// the heat such a tube starves the evaporator, and the suction line warms faster than
-// was learnt.
-func (m *model) doubt(c Channel, zone, ambient float64) float64 {
-	mean := m.steady.at(1+covAmbient, 0)
-	spread := math.Sqrt(max(0, m.steady.at(1+covAmbient, 1+covAmbient)-mean*mean))
-	unmet := ambientDoubt[c] * max(0, math.Abs(ambient-mean)-2*spread-1.5)
-	beyond := mean - ambient - spread
-	if c == Suction {
-		beyond = max(beyond, ambient-mean-spread)
-	}
-	held := math.Abs(float64(m.coef[c][1+covAmbient])) * max(0, beyond)
-	return zoneDoubt[c]*min(3, max(0, math.Abs(zone)-0.2)) + max(unmet, held)
+// airSlopes are how a K of ambient moves what is measured of a unit whose head pressure
+// follows it, in the units of the channels.
+var airSlopes = [NumChannels]float64{Discharge: 1.6, Amps: 0.8}
+
+// zoneDoubted is how much of a channel's departure may come from a zone so many K from the
+// usual.
+func zoneDoubted(c Channel, zone float64) float64 {
+	return zoneDoubt[c] * min(3, max(0, math.Abs(zone)-0.2))
 }
 
-// AmbientDoubt is how much of a channel's departure may come from an ambient temperature
+// airDoubted is how much of it may come from an ambient, in K above RefAmbient, that was
+// not met before. In the cold a unit's head pressure is held up, by its fans or by a
+// valve: below an ambient that nobody knows its lines do not follow any more, and a
+// capillary tube passes less. One that was learnt in such a cold follows the heat by more
+// than was learnt. In the heat a capillary tube starves the evaporator, and the suction
+// line warms faster than was learnt.
+func (m *model) airDoubted(c Channel, ambient float64) float64 {
+	mean := m.steady.at(1+covAmbient, 0)
+	spread := math.Sqrt(max(0, m.steady.at(1+covAmbient, 1+covAmbient)-mean*mean))
+	slope := float64(m.coef[c][1+covAmbient])
+	colder, hotter := max(0, mean-ambient-spread), max(0, ambient-mean-spread)
+	held := math.Abs(slope) * colder
+	if c == Suction {
+		held = math.Abs(slope) * max(colder, hotter)
+	}
+	held = max(held, (airSlopes[c]-slope)*hotter)
+	return max(ambientDoubt[c]*max(0, math.Abs(ambient-mean)-2*spread-1.5), held)
+}
+
+// AirDoubted is how much of a channel's departure in a reading may come from an ambient
 // that was not met before.
-func (b *baseline) AmbientDoubt(ch Channel, x Conditions) float64 {
-	return b.model.doubt(ch, 0, x[covAmbient])
+func (s *State) AirDoubted(ch Channel, o *Observation) float64 {
+	return s.model.airDoubted(ch, s.Conditions(o)[covAmbient])
 }
 
 // shrink takes a doubt off a departure.

@@ -167,7 +167,7 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 			// Fixed afterwards, for longer runs would be measured later in them.
 			s.model.gate = min(steadyAfter, steadyShare*p.runMin)
 		}
-	case haveZone && p.runs >= 20 && p.fruitless(ran, zone-s.stuck.step):
+	case haveZone && p.runs >= 20 && p.fruitless(ran, zone, s.stuck.step):
 		o.Tripped = true
 		p.trips[p.tripN%uint8(len(p.trips))] = StampOf(o.At)
 		p.tripN = (p.tripN + 1) % uint8(len(p.trips))
@@ -220,15 +220,22 @@ func (b *baseline) Resettling() bool { return b.resettling }
 
 // fruitless distinguishes a run that a protector ended from one that the thermostat
 // did: it was short, or left the zone warm, and in any case brought little. A
-// thermostat that was set anew ends runs elsewhere, but not without effect.
-func (p *phases) fruitless(ran, zone float32) bool {
+// thermostat that was set anew ends runs elsewhere, but not without effect. A probe that
+// hardly shows what a run brings, since it lags or is coarse, shows only that it is warm.
+func (p *phases) fruitless(ran, zone, step float32) bool {
 	usual := p.cutIn - p.cutOut
+	if usual < max(hardlyShown, 2*step) && zone <= p.cutIn+p.band() {
+		return false
+	}
+	zone -= step
 	brought := p.beganAt - zone
 	short := ran < 0.6*p.runMin && brought < 0.35*usual
 	warm := ran <= 1.2*p.runMin && zone > p.cutIn+2*p.band() && brought < 0.15*usual
 	early := ran < 0.75*p.runMin && zone > p.cutIn+p.band() && brought < 0.75*usual
 	return short || warm || early
 }
+
+const hardlyShown = 0.4 // K
 
 // rest watches a unit that stands still.
 func (s *State) rest(c *Config, o *Observation, zone float32, haveZone bool) {
