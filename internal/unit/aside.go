@@ -44,8 +44,12 @@ const (
 	loneQuiet   = 0.3  // floors that the others keep within
 	loneNear    = 0.6  // floors that they keep within nearly
 	stepQuiet   = 0.2  // of a step, that they keep within
-	slipFloors  = 0.8  // of a discharge line that becomes cooler, on an average of a day and a half
-	slipNow     = 0.6  // and in the newest window
+	slipFloors  = 0.6  // of a discharge line that becomes cooler, on an average of a day and a half
+	slipNow     = 0.45 // and in the newest window
+	riseFloors  = 0.8  // of one that becomes hotter and nothing else does what would
+	riseNow     = 0.5
+	riseAmps    = 0.2 // % of current a K, half of what any fault that heats the gas changes it by
+	riseSuction = 0.1 // K of suction line a K likewise, where refrigerant is lost
 	loneWindows = 5
 	loneSoon    = 3 // windows of a large one
 	loneJumped  = 2
@@ -67,6 +71,7 @@ const (
 	airUnit     = Fixed(1000)
 	jumpLasts   = 10  // readings
 	jumpWindows = 2   // the first of them is none whole
+	jumpOpen    = 6   // windows for which it is open whether it was the air
 	jumpMissing = 0.5 // share of what a jump of the air would have changed
 )
 
@@ -198,7 +203,9 @@ func (s *baseline) reviewAir() {
 	now, _, _ := s.Departure(Discharge)
 	missing := -float64(s.model.coef[Discharge][1+covAmbient]) * b.airJump.Float()
 	b.airOff = s.Scored(Discharge) && now*missing > 0 && math.Abs(now) >= max(jumpMissing*math.Abs(missing), floors[Discharge])
-	b.airJump, b.airN, b.airWas = 0, 0, 0
+	if b.airOff || b.airN >= jumpLasts+jumpOpen {
+		b.airJump, b.airN, b.airWas = 0, 0, 0
+	}
 }
 
 // followLone counts the windows in which one channel departs while all others are
@@ -251,7 +258,7 @@ func (b *doubts) endLone() { b.lone, b.alone, b.loneAt, b.came = 0, 0, 0, false 
 // wears reports whether a channel that departs alone may be that of a machine that
 // wears, or of a fault whose other channel is not measured.
 func (s *baseline) wears(ch Channel, now float64) bool {
-	return ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch] || s.unwitnessed(ch)
+	return ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch] && !s.heatsAlone() || s.unwitnessed(ch)
 }
 
 // stepped reports whether what a channel departs by came within its newest two windows.
@@ -374,6 +381,22 @@ func (s *baseline) slips() bool {
 	return now <= -slipNow*floors[Discharge] && slow <= -max(slipFloors*floors[Discharge], 3*s.Scatter(Discharge))
 }
 
+// heatsAlone reports whether the discharge line has become hotter for good while current and
+// suction line keep so still that no fault can have done it: a condenser that fouls takes
+// 0.8 % more current a K and more, valves that leak and lost refrigerant take 0.4 % less,
+// which warms the suction line by a quarter of a K besides. A probe that drifts does.
+func (s *baseline) heatsAlone() bool {
+	_, _, slow := s.Departure(Discharge)
+	if slow < max(riseFloors*floors[Discharge], 3*s.Scatter(Discharge)) || !s.Scored(Amps) || !s.Scored(Suction) {
+		return false
+	}
+	still := func(ch Channel, share float64) bool {
+		_, _, by := s.Departure(ch)
+		return math.Abs(by)+s.Scatter(ch) <= share*slow
+	}
+	return still(Amps, riseAmps) && still(Suction, riseSuction)
+}
+
 // lonely is how far a channel that departs does so alone.
 type lonely uint8
 
@@ -391,7 +414,7 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 	}
 	far := 0
 	for i := range sensorOf {
-		if ch := Channel(i); s.Scored(ch) && (s.farOff(ch) || ch == Discharge && s.slips()) {
+		if ch := Channel(i); s.Scored(ch) && (s.farOff(ch) || ch == Discharge && (s.slips() || s.heatsAlone())) {
 			lone = ch
 			far++
 		}
@@ -401,6 +424,9 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 	}
 	if zone, _, slow := s.Departure(Zone); far != 1 || lone == Suction && math.Abs(slow) >= floors[Zone] && zone*slow > 0 && s.lineAgainst(slow) {
 		return 0, notLone // a zone that is shown wrong lets the suction line look so
+	}
+	if now, _, slow := s.Departure(lone); lone == Discharge && slow > 0 && !s.farOff(lone) && now < riseNow*floors[lone] {
+		return lone, nearlyLone // it hardly shows in the cold
 	}
 	share := loneQuiet
 	if s.doubts.lone == uint8(lone)+1 || s.stepped(lone) {
