@@ -160,9 +160,6 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if u.ZoneAt() == 0 && (u.RunStarted() <= q.from.Time() || o.At-q.from.Time() < unseenFor) {
 		return out // defrosts, deliveries and power cuts are known by the zone alone
 	}
-	if !u.AirMeasured() && u.RunStarted() <= q.from.Time() && o.At-q.from.Time() < unseenFor {
-		return out // how warm the air is shows at the end of a stop alone
-	}
 	if u.AirExplains([earlyChannels]float64{float64(q.mean[unit.Discharge]), float64(q.mean[unit.Suction]), float64(q.mean[unit.Amps])}) {
 		return out // the windows tell whether it is the sensor
 	}
