@@ -28,6 +28,8 @@ func TestHealthyDirtyUnits(t *testing.T) {
 		{"a digital scroll under more load", "fish_cooler", 515_151_000_020, 0},
 		{"an inverter that is not known yet", "display_case_closed", 515_151_000_037, 0},
 		{"ice between seldom defrosts", "lab_freezer", 762_552_000_023, 0},
+		{"a capillary tube in the heat, to single readings", "reach_in_freezer", 1_795_481_780_000_060, 0},
+		{"a first summer after a spring in which the head pressure was held", "milk_cooler", 1_795_481_780_000_160, 0},
 		{"spikes where runs are seen by the vibration", "floral_cooler", 7_000_017, 1 << rimewatch.AmpDraw},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
@@ -62,6 +64,7 @@ func TestSensorsAreNoFault(t *testing.T) {
 		{"an ambient that drifts in the cold, where the lines do not follow it", "undercounter_freezer", 7_200_084},
 		{"a vibration by another scale", "blood_refrigerator", 7_200_001},
 		{"a zone probe that was moved just before its door was opened", "undercounter_cooler", 535_401_200_125},
+		{"a discharge line that drifts beside all else that keeps still", "milk_cooler", 391_176_200_205},
 		{"a suction line beside a compressor of variable speed", "undercounter_freezer", 7_200_088},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
