@@ -248,7 +248,7 @@ var faults = [numFaults]fault{
 
 // nearFit is how well another fault must fit to be named beside the first where a
 // measurement is missing.
-const nearFit = 0.5
+const nearFit = 0.35
 
 // diagnosis ranks the faults that fit.
 type diagnosis struct {
@@ -285,6 +285,11 @@ func diagnose(f *findings) diagnosis {
 	}
 	if f.blind != 0 && other != fiNone {
 		d.second = other // what is not measured may tell the two apart, and nothing tells one of a family from another
+	}
+	if f.blind.Has(unit.Suction) && !f.blind.Has(unit.Amps) && faults[d.first].family == familyCharge {
+		// Only the suction line tells lost refrigerant from valves that leak quietly; what
+		// heats the condenser would show in the current.
+		d.second = fiValves
 	}
 	if frost := faults[d.first].family == familyFrost; frost && (f.of[unit.Vibration] >= rattle || f.of[ftThin] >= thinGas) || d.first == fiBearing && f.of[unit.Amps] <= lightLoad {
 		// Valves that leak let a unit run for so long that its coil ices up, which hides

@@ -148,6 +148,22 @@ func TestIceBeforeValves(t *testing.T) {
 	}
 }
 
+// TestNamedWithoutSuction: without a suction line nothing tells lost refrigerant from valves
+// that leak quietly, so that both are named, whatever else may fit as well.
+func TestNamedWithoutSuction(t *testing.T) {
+	for _, amps := range []float64{-0.6, -1.2, -2, -4} {
+		for _, warmer := range []float64{3, 5, 9} {
+			f := findings{blind: noSuction}
+			f.of[unit.Discharge], f.of[unit.Amps], f.of[unit.Duty] = warmer, amps, 2
+			f.of[ftThin], f.of[ftIced] = thin(warmer, -amps)
+			d := diagnose(&f)
+			if faults[d.first].family == familyCharge && d.second != fiValves || d.first == fiValves && d.second != fiUndercharge {
+				t.Errorf("discharge line %+.1f K, current %+.1f %%: %s or %s", warmer, amps, faults[d.first].name, faults[d.second].name)
+			}
+		}
+	}
+}
+
 // TestOtherLoad: current and vibration that move together are another speed, which one of
 // varying speed shows by less than one that is thought to be of a fixed speed.
 func TestOtherLoad(t *testing.T) {
