@@ -135,8 +135,7 @@ func (w *writer) added(d *rimewatch.Device) *unit {
 			return w.group.staged[i].unit
 		}
 	}
-	u := w.made.New()
-	u.id, u.workspaceID, u.createdAt, u.added = d.ID, d.WorkspaceID, d.CreatedAt, true
+	u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, added: true}
 	u.cfg = w.configs.get(w.encodeConfig(d))
 	return u
 }

@@ -24,8 +24,7 @@ func (w *recovery) recover(ctx context.Context) error {
 	w.store.PutLimits(w.settings.limits)
 	plain := make(plainConfigs)
 	err = w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		u := w.made.New()
-		u.id, u.workspaceID, u.createdAt, u.behind = d.ID, d.WorkspaceID, d.CreatedAt, true
+		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, behind: true}
 		u.cfg = plain.get(w.Service, d)
 		w.units.Put(d.ID, u)
 		w.shares.all = append(w.shares.all, u)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/deadline"
-	"github.com/rimewatch/rimewatch/internal/dense"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -26,7 +25,6 @@ type writer struct {
 	handOver  chan *group
 	ended     chan *group
 	evaluated position // of the last group that was evaluated
-	made      dense.Slab[unit]
 
 	sites     sites
 	deadlines deadline.Queue[*unit]

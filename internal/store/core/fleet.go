@@ -14,7 +14,6 @@ import (
 // what of it is not sealed yet. All of it is guarded by Core.mu.
 type fleet struct {
 	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
-	made       deviceSlab
 	byID       dense.Index[device]
 	workspaces map[int64]*roster
 	sites      map[int64]*rimewatch.Site
@@ -148,7 +147,7 @@ func (f *fleet) put(put *rimewatch.Device) {
 	r := f.roster(put.WorkspaceID)
 	d := f.byID.Get(put.ID)
 	if d == nil {
-		d = f.made.device(put)
+		d = newDevice(put)
 		f.byID.Put(put.ID, d)
 		r.put(d)
 	} else {
@@ -193,13 +192,8 @@ func (f *fleet) loadDevices(parts [][]*device) {
 	}
 }
 
-// deviceSlab makes devices.
-type deviceSlab struct{ dense.Slab[device] }
-
-func (s *deviceSlab) device(row *rimewatch.Device) *device {
-	d := s.New()
-	d.row = rowOf(row)
-	return d
+func newDevice(row *rimewatch.Device) *device {
+	return &device{row: rowOf(row)}
 }
 
 func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }

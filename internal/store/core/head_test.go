@@ -17,7 +17,7 @@ func TestSealByDay(t *testing.T) {
 	const full = 720
 	var (
 		q      sealQueue
-		d      = new(deviceSlab).device(&rimewatch.Device{})
+		d      = newDevice(&rimewatch.Device{})
 		sealed []int32
 		taken  int
 		m      heads

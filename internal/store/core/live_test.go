@@ -26,7 +26,7 @@ func TestTell(t *testing.T) {
 	plain := full
 	plain.Status = rimewatch.Offline
 	plain.BatteryPct, plain.RSSI, plain.UptimeS, plain.Latest.Optional = nil, nil, nil, nil
-	d := new(deviceSlab).device(&rimewatch.Device{})
+	d := newDevice(&rimewatch.Device{})
 	for _, want := range []rimewatch.Live{plain, full, plain} {
 		d.show(&want.Presence)
 		d.setLatest(&want.Latest)

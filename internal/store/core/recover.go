@@ -27,8 +27,7 @@ func (s *Core) load(ctx context.Context) error {
 	}
 	parts := make([][]*device, len(s.ranges))
 	err = inRanges(s.ranges, runtime.GOMAXPROCS(0), func(_, i int, from, to int64) error {
-		var made deviceSlab
-		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) { parts[i] = append(parts[i], made.device(row)) })
+		return s.EachDeviceRow(ctx, from, to, func(row *rimewatch.Device) { parts[i] = append(parts[i], newDevice(row)) })
 	})
 	if err != nil {
 		return fmt.Errorf("devices: %w", err)

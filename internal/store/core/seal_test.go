@@ -35,7 +35,7 @@ func TestLongLog(t *testing.T) {
 				s.seal.publish(d, int32(size), 1, int32(s.cfg.SealReadings), seq, at, at)
 			}
 			for i := range 11 {
-				devices = append(devices, s.fleet.made.device(&rimewatch.Device{ID: int64(i + 1)}))
+				devices = append(devices, newDevice(&rimewatch.Device{ID: int64(i + 1)}))
 				send(devices[i])
 			}
 			for range tt.busy {
