@@ -64,7 +64,7 @@ func TestSubjectsAndTexts(t *testing.T) {
 		{"repeat", nil, message.Reason{Kind: rimewatch.DeliveryRepeat}, "alert.repeated", "[warning] Still active: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
 		{"after an acknowledgement", nil, message.Reason{Kind: rimewatch.DeliveryRepeat, After: "acknowledgement"}, "alert.repeated", "[warning] Still active: Back walk-in: −8.3 °C, too warm for 2 h 4 min",
 			"The acknowledgement has expired and the problem is still there. " + warm + check},
-		{"no value", func(v *rimewatch.AlertView) { v.Type, v.Value = rimewatch.SensorStale, nil }, opened, "alert.opened", "[warning] Back walk-in: no measurements for 2 h 4 min",
+		{"no value", func(v *rimewatch.AlertView) { v.Type, v.Metric, v.Value = rimewatch.SensorStale, "", nil }, opened, "alert.opened", "[warning] Back walk-in: no measurements for 2 h 4 min",
 			"It is online but has sent no measurements for –. Check the probe's plug and cable, then the logger."},
 		{"a span is no value", func(v *rimewatch.AlertView) { v.Type, v.Unit = rimewatch.DeviceOffline, "s" }, opened, "alert.opened", "[warning] Back walk-in: offline for 2 h 4 min",
 			"It has stopped reporting, so nobody can see its temperature. Check its power, its gateway and the network."},
