@@ -20,8 +20,8 @@
 //     and only on a value that was recent when it arrived. After a silence, and
 //     after a downtime of the service, the timers give the device a third of
 //     its offline time for a first reading; once it has come, that of product
-//     temperature needs no second one, but to be critically warm on a device that
-//     measures every half hour or more seldom.
+//     temperature needs no second one, but on a device that measures every half
+//     hour or more seldom (confirmed).
 //   - Beside product temperature and presence, timers wait for the next reading
 //     while it is not overdue: one odd sample is never an alert.
 //   - A reading not newer than the newest seen is late: it proves the device

@@ -20,10 +20,8 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		return bounds{}
 	}
 	switch i {
-	case ruleHigh:
-		return confirmed(s, x, s.zoneBounds(c, false))
-	case ruleLow:
-		return s.zoneBounds(c, true)
+	case ruleHigh, ruleLow:
+		return confirmed(s, x, i, s.zoneBounds(c, i == ruleLow))
 	case ruleOffline:
 		return offlineBounds(x.p)
 	case ruleWarming:
@@ -241,7 +239,7 @@ func (x *pass) vibrationBounds() bounds {
 // a tenth. There is no limit where the current varies by itself, or is not known to
 // keep still.
 func (x *pass) ratedAmps() float64 {
-	if !x.u.SteadyLoad() {
+	if !x.u.SteadyLoad() || x.u.Resettling() {
 		return 0
 	}
 	return 1.25 * x.u.UsualAmps()

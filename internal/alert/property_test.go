@@ -17,11 +17,11 @@ import (
 // definition instead of by clocks: it keeps the whole history and asks of every
 // moment what has held for how long. The device is always online.
 type oracle struct {
-	low                      bool
+	low, defrosts            bool
 	warn, crit               float64
 	hasCrit                  bool
 	delay, critDelay, clear  rimewatch.Time
-	confirm                  rimewatch.Time // that one reading alone waits for the next one before it is critical
+	confirm                  rimewatch.Time // that one reading alone waits for the next one
 	delta                    float64
 	tcs                      bool
 	times                    []rimewatch.Time
@@ -79,8 +79,12 @@ func (o *oracle) at(t rimewatch.Time) bool {
 	}
 	lasted := o.tcs && o.held(isWarn, tcsCritical, t)
 	critDelay := o.critDelay
-	if o.hasCrit && !o.low && o.since(isCrit) == o.times[len(o.times)-1] { // one reading alone
+	delay, newest := o.delay, o.times[len(o.times)-1]
+	if o.hasCrit && !o.low && o.since(isCrit) == newest { // one reading alone
 		critDelay = max(critDelay, o.confirm)
+	}
+	if o.defrosts && !o.low && o.since(isWarn) == newest {
+		delay = max(delay, o.confirm)
 	}
 	severe := lasted || o.hasCrit && o.held(isCrit, critDelay, t)
 	cleared := o.held(func(v float64) bool { return o.past(o.warn, v) }, clear, t)
@@ -89,7 +93,7 @@ func (o *oracle) at(t rimewatch.Time) bool {
 		if o.muted && (t < o.resolved+reopenCritical || !severe && t < o.resolved+reopenWarning) {
 			return false
 		}
-		if !severe && !o.held(isWarn, o.delay, t) {
+		if !severe && !o.held(isWarn, delay, t) {
 			return false
 		}
 		start := o.since(isWarn)
@@ -175,7 +179,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 		}
 		low := rapid.Bool().Draw(t, "low")
 		o := &oracle{
-			low: low, warn: *l.TempMax, delay: seconds(l.DelayS), critDelay: seconds(l.CriticalDelayS), clear: seconds(l.ClearS), delta: l.ClearDelta, tcs: c.Equipment.TCS,
+			low: low, defrosts: c.Equipment.Defrost.MaxMin > 0, warn: *l.TempMax, delay: seconds(l.DelayS), critDelay: seconds(l.CriticalDelayS), clear: seconds(l.ClearS), delta: l.ClearDelta, tcs: c.Equipment.TCS,
 		}
 		limit := l.CriticalMax
 		if low {

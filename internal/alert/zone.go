@@ -29,13 +29,21 @@ func (s *State) zoneBounds(c *Config, low bool) bounds {
 	return b
 }
 
-// confirmed lets a temperature that one reading alone shows to be critically high wait for
-// the next one before anybody is woken, where a defrost may be over by then; if that is
-// overdue, it waits no longer. Too cold is told at once: what freezes is lost within
-// minutes.
-func confirmed(s *State, x *pass, b bounds) bounds {
-	if t := s.pool.track(ruleHigh); t != nil && t.czone() == zoneBeyond && t.cmark.Time() >= x.u.ZoneAt() && unit.Seldom(x.u) {
-		b.critDelay = max(b.critDelay, x.u.Interval()*3/2)
+// confirmed lets a temperature that one reading alone shows wait for the next one, where a
+// defrost may be over by then: a warning of a type that defrosts, and anybody's being
+// woken. If the next one is overdue, nothing waits any longer. Too cold is told at once:
+// what freezes is lost within minutes.
+func confirmed(s *State, x *pass, i rule, b bounds) bounds {
+	t := s.pool.track(i)
+	if t == nil || i == ruleLow || !unit.Seldom(x.u) {
+		return b
+	}
+	next, newest := x.u.Interval()*3/2, x.u.ZoneAt()
+	if t.czone() == zoneBeyond && t.cmark.Time() >= newest {
+		b.critDelay = max(b.critDelay, next)
+	}
+	if e := x.c.Equipment; i == ruleHigh && e != nil && e.Defrost.MaxMin > 0 && t.zone() == zoneBeyond && t.mark.Time() >= newest {
+		b.warnDelay = max(b.warnDelay, next)
 	}
 	return b
 }
