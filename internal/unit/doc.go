@@ -5,7 +5,9 @@
 //
 //   - sensor.go decides which measurements count: sentinels, implausible values, a
 //     frozen zone sensor and values that contradict each other do not. probe.go finds
-//     probes that tremble, were moved or turned into °F, aside.go channels that depart alone;
+//     probes that tremble, were moved or turned into °F, mixup.go those that stand for each
+//     other, aside.go channels that depart alone, still.go those that stand still, missing.go
+//     those that are no longer sent;
 //   - running.go decides whether the compressor runs: by its own flag, else the
 //     current between two learnt levels, else vibration, else the discharge line
 //     above ambient. A failed start is a current above 2.5 times the running level
