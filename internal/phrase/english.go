@@ -239,9 +239,12 @@ func (w Words) hold(h *float64) string {
 		return ""
 	case *h <= 0:
 		return w.Say("The product zone is already above its limit.")
-	default:
-		return w.Sayf("At this rate the product zone will be too warm in about %s.", w.Span(time.Duration(*h*float64(time.Hour)).Round(5*time.Minute)))
 	}
+	left := time.Duration(*h * float64(time.Hour)).Round(5 * time.Minute)
+	if left == 0 {
+		return w.Say("At this rate the product zone will be too warm within minutes.")
+	}
+	return w.Sayf("At this rate the product zone will be too warm in about %s.", w.Span(left))
 }
 
 // Known reports whether there is a name for a measure.

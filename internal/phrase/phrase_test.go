@@ -315,3 +315,13 @@ func TestNoChange(t *testing.T) {
 		}
 	}
 }
+
+// TestNoTimeLeft: what is less than can be told is minutes, not 0 s.
+func TestNoTimeLeft(t *testing.T) {
+	left := 0.02
+	a := rimewatch.Alert{Type: rimewatch.PowerLoss, Metric: "voltage", Status: rimewatch.AlertActive, HoldH: &left}
+	words := phrase.In(rimewatch.Locale{})
+	if got := words.Message(&a); !strings.Contains(got, "too warm within minutes.") {
+		t.Error(got)
+	}
+}
