@@ -324,6 +324,9 @@ func (a *App) listen(ctx context.Context) (err error) {
 		}
 		a.loaded()
 		releaseAfterRecovery()
+		if _, database := a.remote(); !database { // where a database commits, nobody here syncs
+			spareProcessor()
+		}
 		tuneMemory(ctx)
 	})
 	if err := a.startMQTT(ctx); err != nil {
