@@ -104,10 +104,9 @@ func watchSensor(equipment string, seed uint64) (sensorOutcome, error) {
 // names reports whether a data alert's measure is one that the event concerns.
 func names(e *simulate.SensorEvent, metric string) bool {
 	concerns := rimewatch.Fields(1 << e.Field)
-	switch e.Kind {
-	case simulate.SensorFahrenheit:
+	if e.Kind == simulate.SensorFahrenheit {
 		concerns = temperatures
-	case simulate.SensorSwap:
+	} else if e.Kind == simulate.SensorSwap {
 		concerns = concerns.With(e.With)
 	}
 	return measuredBy(metric)&concerns != 0
