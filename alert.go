@@ -120,6 +120,7 @@ type Alert struct {
 	Flapping           bool        `json:"flapping,omitempty"`
 	OutOf              int         `json:"out_of,omitempty"`        // of SiteOffline: the devices that Value is a part of
 	Alike              int         `json:"alike,omitempty"`         // of SlowWarming: units of the site that warm up at the same time, 0 = it alone
+	Usual              *float64    `json:"usual,omitempty"`         // of a product temperature whose limit does not fit its unit: what that usually shows, nil = it fits
 	HoldH              *float64    `json:"hold_h,omitempty"`        // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
 	Relearning         Relearning  `json:"relearning,omitempty"`    // of a superseded one: why what is normal for its unit is learned again
 	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none

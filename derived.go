@@ -25,6 +25,7 @@ const (
 	SuctionAboveZone      = "suction_above_zone"
 	DischargeAboveAmbient = "discharge_above_ambient"
 	DoorOpenTime          = "door_open_time"
+	ZoneJump              = "zone_jump" // from one reading to the next
 	SilentTime            = "silence"
 	ReadingAge            = "reading_age"
 	SilentDevices         = "silent_devices"
@@ -48,6 +49,7 @@ var deriveds = [...]Derived{
 	{SuctionAboveZone, "Suction line above the product zone", "K", 1},
 	{DischargeAboveAmbient, "Discharge line above ambient", "K", 1},
 	{DoorOpenTime, "Door open", "min", 0},
+	{ZoneJump, "Jump of the product zone", "K", 1},
 	{SilentTime, "Silence", "s", 0},
 	{ReadingAge, "Age of the newest measurement", "s", 0},
 	{SilentDevices, "Silent devices", "", 0},

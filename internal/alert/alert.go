@@ -80,6 +80,8 @@ type Transition struct {
 	HasThreshold       bool
 	Flapping           bool
 	Occurrences        int     // how often the condition came on this alert, at least 1
+	Usual              float64 // of the product temperature, where its limit does not fit the unit: what that usually shows
+	HasUsual           bool
 	HoldHours          float64 // of power_loss: h until the zone leaves its range, 0 when it has
 	HasHold            bool    // HoldHours is known
 

@@ -10,7 +10,7 @@ import (
 
 // codecVersion starts every encoded State. A State of another version is
 // refused: its device is then judged anew.
-const codecVersion = 11
+const codecVersion = 12
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -80,7 +80,8 @@ func (s *State) code(c *unit.Codec) {
 	c.Stamps(&s.paused, &s.stated)
 	c.Stamps(s.warnBefore.stamps()...)
 	c.Stamps(s.critBefore.stamps()...)
-	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled)
+	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled, &s.misfit, &s.runsLow)
+	c.Fixeds(&s.fits[0], &s.fits[1])
 	c.Floats(&s.outside)
 	s.pool.code(c)
 	// An active alert always has a track.

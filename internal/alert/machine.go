@@ -25,7 +25,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 	case ruleOffline:
 		return offlineBounds(x.p)
 	case ruleWarming:
-		_, from, _ := x.u.Warmed()
+		_, from, _ := unit.Warmed(x.u)
 		return bounds{hasWarn: true, warn: from}
 	case ruleStale:
 		after := x.staleAfter()
@@ -462,7 +462,7 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 	case ruleDoor:
 		v = u.DoorMinutes()
 	case ruleWarming:
-		_, _, v = u.Warmed()
+		_, _, v = unit.Warmed(u)
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
 		v = u.Last(f)
@@ -472,6 +472,8 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 
 func secondValue(u *unit.State, i rule) float64 {
 	switch i {
+	case ruleFault:
+		return unit.ZoneJump(u)
 	case ruleDischarge:
 		return round(u.Agreed(unit.Discharge))
 	case ruleSuction, ruleLowSuction:

@@ -116,7 +116,7 @@ var ruleSpecs = [numRules]ruleSpec{
 		typ: rimewatch.SensorStale, group: RuleSensors, metric: rimewatch.ReadingAge,
 	},
 	ruleFault: {
-		typ: rimewatch.SensorFault, group: RuleSensors,
+		typ: rimewatch.SensorFault, group: RuleSensors, second: rimewatch.ZoneJump,
 	},
 	rulePower: {
 		typ: rimewatch.PowerLoss, group: RuleSupply, metric: "voltage", low: true,

@@ -1,9 +1,12 @@
 package alert
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // known lets the engine learn a freezer on 230 V that draws 15 A, nine minutes
@@ -378,10 +381,81 @@ var ruleCases = []struct{ name, script, want string }{
 		42h opened low_temperature warning since 41h value -35 peak -35 limit -30
 		48h5m resolved low_temperature warning since 41h value -20 peak -35 limit -30
 		66h opened low_temperature warning since 65h value -35 peak -35 limit -30
-		89h updated low_temperature warning since 65h value -35 peak -35 limit -30 occurrences 2
-		113h updated low_temperature warning since 65h value -35 peak -35 limit -30 occurrences 3
-		137h updated low_temperature warning since 65h value -35 peak -35 limit -30 occurrences 4
+		72h updated low_temperature warning since 65h value -20 peak -35 limit -30
 		168h resolved low_temperature warning since 65h value -20 peak -35 limit -30 occurrences 4`},
+	{"a lower limit that is passed within the unit's own band is one alert until it has kept within it for a day", `
+		0h..80h z=-29.5
+		80h..84h z=-30.3
+		84h..92h z=-29
+		92h..95h z=-30.4
+		95h..130h z=-29`, `
+		81h opened low_temperature warning since 80h value -30.3 peak -30.3 limit -30
+		119h resolved low_temperature warning since 80h value -29 peak -30.4 limit -30 occurrences 2`},
+	{"one that is passed far outside of it is not", `
+		0h..80h z=-24.5
+		80h..84h z=-32
+		84h..92h z=-24
+		92h..95h z=-32
+		95h..130h z=-24`, `
+		81h opened low_temperature warning since 80h value -32 peak -32 limit -30
+		84h5m resolved low_temperature warning since 80h value -24 peak -32 limit -30
+		93h opened low_temperature warning since 92h value -32 peak -32 limit -30
+		95h5m resolved low_temperature warning since 92h value -24 peak -32 limit -30`},
+}
+
+// TestProbeMoved: a zone that jumps as no room does is told as a probe that was moved, with
+// by how much; its limits are judged all the same.
+func TestProbeMoved(t *testing.T) {
+	c := configOf("walkin_freezer")
+	c.Rules = AllRules
+	u := newDevice(t, c)
+	at := epoch
+	send := func(until rimewatch.Time, v float64) {
+		for ; at < epoch+until; at += 15 * minute {
+			r := rimewatch.Reading{At: at, ReceivedAt: at}
+			r.Set(rimewatch.ProductZoneTemp, v)
+			u.advance(at)
+			u.observe(r)
+		}
+	}
+	send(96*hour, -22)
+	send(98*hour, -8)
+	send(101*hour, -22)
+	got := summary(u.log)
+	if len(got) == 0 || got[0] != "96h15m opened sensor_fault warning since 96h value 14 peak 14 limit 0" || u.log[0].Metric != rimewatch.ZoneJump || u.log[0].Unit != "K" {
+		t.Errorf("%q", got)
+	}
+	has := func(typ rimewatch.AlertType, kind Kind) bool {
+		return slices.ContainsFunc(u.log, func(tr Transition) bool { return tr.Type == typ && tr.Kind == kind })
+	}
+	if !has(rimewatch.HighTemperature, Opened) || !has(rimewatch.SensorFault, Resolved) {
+		t.Errorf("its limit is not judged, or it does not end: %q", got)
+	}
+}
+
+// TestOtherLimits: a limit that fits the unit better ends what stood for want of one.
+func TestOtherLimits(t *testing.T) {
+	c := configOf("walkin_freezer")
+	c.Rules = AllRules
+	u := newDevice(t, c)
+	u.run(`
+		0h..72h z=-29
+		72h..100h z=-33`)
+	if !stands(&u.s.State, ruleLow) {
+		t.Fatal("the alert does not stand")
+	}
+	told := u.log[len(u.log)-1]
+	if !told.HasUsual || told.Usual > -30 || told.Kind != Updated {
+		t.Errorf("%s, usual %v %v", told.Kind, told.Usual, told.HasUsual)
+	}
+	other := *c
+	limit := -36.0
+	other.Limits.TempMin = &limit
+	u.c = &other
+	u.run(`100h..101h z=-33`)
+	if last := u.log[len(u.log)-1]; last.Kind != Resolved || stands(&u.s.State, ruleLow) {
+		t.Errorf("after another limit: %v", summary(u.log))
+	}
 }
 
 func TestRules(t *testing.T) {

@@ -15,13 +15,17 @@ func (s *State) judgeSensors(x *pass) {
 	if broken != 0 {
 		z = zoneBeyond
 	}
+	m := sample{z: z}
+	if jump := unit.ZoneJump(x.u); broken == 0 && jump > 0 {
+		m = sample{v: jump, second: true, z: zoneBeyond}
+	}
 	t := s.pool.track(ruleFault)
 	switch {
-	case z == zoneBeyond && t != nil && s.lasts(x, ruleFault, t):
+	case z == zoneBeyond && t != nil && !t.is(bitSecond) && s.lasts(x, ruleFault, t):
 		s.note(x, ruleFault)
-	case z == zoneBeyond || t != nil:
+	case m.z == zoneBeyond || t != nil:
 		b := s.bounds(x, ruleFault)
-		s.judge(x, ruleFault, &b, sample{z: z})
+		s.judge(x, ruleFault, &b, m)
 		t = s.pool.track(ruleFault)
 	}
 	if t != nil && z == zoneBeyond {

@@ -23,6 +23,9 @@ type State struct {
 	gone       bool           // offline as far as the state was told
 	graced     bool           // the warning of the present excursion waits for a declared defrost
 	settled    bool           // that is known
+	misfit     bool           // it is so much that the limit does not fit the unit
+	runsLow    bool           // low_temperature opened within the unit's own band: it runs there
+	fits       [2]unit.Fixed  // °C, the limits that these are about, the lower first
 	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
 	warnBefore before         // before the product temperature passed its limit
 	critBefore before         // likewise its critical one
@@ -94,7 +97,7 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 	if v, ok := x.value(rimewatch.ProductZoneTemp); ok {
 		s.judgeZone(&x, v)
 	}
-	s.judgeWarming(&x)
+	judgeWarming(s, &x)
 	if c.Rules != 0 {
 		s.pause(&x)
 		s.judgeSensors(&x)
@@ -154,7 +157,7 @@ func (s *State) Tick(c *Config, p Presence, u *unit.State, now rimewatch.Time, o
 		}
 	}
 	s.fire(&x)
-	s.reconsider(&x)
+	reconsider(s, &x)
 	s.judgePresence(&x, p.Online)
 	s.fire(&x)
 	s.review(&x)
@@ -271,7 +274,7 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	before, was := len(*x.out), t.occurrences()
 	t.take(m, b, x.e, s.isActive(i))
 	s.apply(x, i, b, x.e, x.mayOpen)
-	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent && !s.keeps(i) {
+	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent && !s.keeps(i) && !stands(s, i) {
 		*x.out = append(*x.out, s.transition(x, i, b, Updated))
 	}
 	s.pool.tidy(i, s.isActive(i), x.e)
@@ -314,6 +317,9 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	case Opened:
 		t.open(b, to)
 		s.active |= 1 << i
+		if i == ruleLow {
+			noteRunsThere(s, x)
+		}
 	case Escalated:
 		t.put(bitCritical, true)
 		t.put(bitByTime, t.lastingDue(b) <= to)
@@ -350,8 +356,12 @@ func (s *State) end(i rule) {
 	s.active &^= 1 << i
 	s.inhibited &^= 1 << i
 	s.spoke &^= 1 << i
-	if i == ruleHigh {
+	switch i {
+	case ruleHigh:
 		s.kept, s.stated = false, unit.Stamp{}
+	case ruleLow:
+		s.runsLow = false
+	default: // nothing else is remembered of it
 	}
 }
 
@@ -421,10 +431,14 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		ConditionStartedAt: t.start.Time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
 	tr.Metric, tr.Value, tr.HasValue = s.measure(x.u, i, t)
-	if i != ruleFault && !(i == ruleStale && t.peak != 0) { // their metric is a sensor, without a value
+	if (i != ruleFault || t.is(bitSecond)) && !(i == ruleStale && t.peak != 0) { // their metric is a sensor, without a value
 		tr.Unit = rimewatch.MeasureUnit(tr.Metric)
 	}
 	tr.Peak = t.peak.Float()
+	if kind != Resolved && stands(s, i) {
+		tr.Usual, tr.HasUsual = x.u.UsualZone()
+		tr.Usual = round(tr.Usual)
+	}
 	if i == rulePower && kind != Resolved {
 		tr.HoldHours, tr.HasHold = x.holdHours()
 	}

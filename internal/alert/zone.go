@@ -3,6 +3,7 @@ package alert
 import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
+	"github.com/rimewatch/rimewatch/internal/weeks"
 )
 
 const (
@@ -19,15 +20,6 @@ const (
 func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * second }
 
 func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
-
-// zoneBounds are the limits of the product-zone temperature on one side.
-func (s *State) zoneBounds(c *Config, low bool) bounds {
-	b := c.zoneBounds(low, s.graced)
-	if s.misfits(low) {
-		b.stay = misfitClear
-	}
-	return b
-}
 
 // confirmed lets a temperature that one reading alone shows wait for the next one, where a
 // defrost may be over by then: a warning of a type that defrosts, and anybody's being
@@ -46,43 +38,6 @@ func confirmed(s *State, x *pass, i rule, b bounds) bounds {
 		b.warnDelay = max(b.warnDelay, next)
 	}
 	return b
-}
-
-// A limit beyond which a unit spends a fifth of its time does not fit the unit, or its
-// setting not the goods: that is told once and stays open, instead of with every
-// cycle of the thermostat. What is critical is told as ever.
-const (
-	misfitAfter = 3 * rimewatch.Day
-	misfitOver  = 7 * rimewatch.Day
-	misfitShare = 0.2
-	misfitClear = rimewatch.Day // within the limits before it is over
-)
-
-// followFit keeps the share of time beyond the limits of about a week: of the upper
-// one above 0, of the lower one below.
-func (s *State) followFit(x *pass, v float64) {
-	if x.c.Rules&RuleFit == 0 {
-		return
-	}
-	since, _ := x.u.LearningSince()
-	age := max(x.e-since, hour)
-	side := float32(0)
-	switch {
-	case !x.c.within(false, v):
-		side = 1
-	case !x.c.within(true, v):
-		side = -1
-	}
-	s.outside += (side - s.outside) * float32(min(x.o.Gap, hour)) / float32(min(age, misfitOver))
-	s.settled = age >= misfitAfter
-}
-
-// misfits reports whether the zone is beyond its limit on one side for much of the time.
-func (s *State) misfits(low bool) bool {
-	if low {
-		return s.settled && s.outside < -misfitShare
-	}
-	return s.settled && s.outside > misfitShare
 }
 
 // zoneBounds are those limits as they are configured. In the grace of a defrost the
@@ -124,7 +79,7 @@ func (s *State) judgeZone(x *pass, v float64) {
 	if x.recent {
 		s.live |= both
 	}
-	s.followFit(x, v)
+	followFit(s, x, v)
 	for _, i := range [...]rule{ruleHigh, ruleLow} {
 		if s.pool.track(i) == nil && x.c.within(i == ruleLow, v) {
 			if i == ruleHigh {
@@ -176,10 +131,11 @@ func (c *Config) within(low bool, v float64) bool {
 
 // reconsider judges the newest temperature by limits that may have changed. A
 // condition that the edit made begins with the edit.
-func (s *State) reconsider(x *pass) {
+func reconsider(s *State, x *pass) {
 	if x.u.ZoneAt() == 0 {
 		return
 	}
+	renewFit(s, x.c)
 	v := x.u.Last(rimewatch.ProductZoneTemp)
 	for _, i := range [...]rule{ruleHigh, ruleLow} {
 		b := s.zoneBounds(x.c, i == ruleLow)
@@ -202,11 +158,12 @@ func (s *State) reconsider(x *pass) {
 
 // judgeWarming opens slow_warming at the end of a day, as of when the warming began, and
 // ends it when half of it is given back. The limits of the zone have alerts of their own.
-func (s *State) judgeWarming(x *pass) {
+func judgeWarming(s *State, x *pass) {
 	if !x.o.DayEnded || x.c.Rules&RuleWarming == 0 {
 		return
 	}
-	since, _, now := x.u.Warmed()
+	unit.ReviewWarming(x.u, x.e-x.e%rimewatch.Day, weeks.Warms)
+	since, _, now := unit.Warmed(x.u)
 	if since == 0 && s.pool.track(ruleWarming) == nil {
 		return
 	}

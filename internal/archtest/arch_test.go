@@ -19,8 +19,9 @@ const module = "github.com/rimewatch/rimewatch"
 // pure packages import only the root, the standard library without clocks,
 // files and networks, and what is listed.
 var pure = map[string][]string{
+	"internal/weeks":          nil,
 	"internal/unit":           nil,
-	"internal/alert":          {module + "/internal/unit"},
+	"internal/alert":          {module + "/internal/unit", module + "/internal/weeks"},
 	"internal/predict":        {module + "/internal/unit"},
 	"internal/health":         nil,
 	"internal/presence":       nil,

@@ -5,6 +5,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // resolved takes note that a person has resolved the alert of a type.
@@ -15,7 +16,7 @@ func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
 	}
 	s.Alert.Resolved(t, now)
 	if t == rimewatch.SlowWarming {
-		s.Unit.KeepWarm()
+		unit.KeepWarm(&s.Unit)
 	}
 }
 

@@ -285,6 +285,11 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 		threshold := t.Threshold
 		row.Threshold = &threshold
 	}
+	row.Usual = nil
+	if t.HasUsual {
+		usual := t.Usual
+		row.Usual = &usual
+	}
 	if t.HasHold {
 		hold := t.HoldHours
 		row.HoldH = &hold

@@ -62,6 +62,11 @@ var conditions = map[key]entry{
 		what: "With the compressor running, the suction line has been showing hotter gas than the discharge line for %t. Both are being ignored.", over: "The discharge line is hotter than the suction line again. They looked swapped for %t.",
 		do: "Check which probe sits on which line, or how they are named in the device or its gateway.",
 	},
+	{rimewatch.SensorFault, rimewatch.ZoneJump}: {
+		title: "Product probe probably moved", ending: "Product probe steady again",
+		what: "The product zone jumped by %v from one reading to the next, as hardly any room can.", over: "The product zone has been steady again for an hour after a jump of %p.",
+		do: "Check that the probe hangs where it belongs. If nobody moved it, the zone really is that warm: look at once. Its limits are judged all the same.",
+	},
 	{typ: rimewatch.PowerLoss}: {
 		title: "No power", ending: "Power is back",
 		what: "The supply voltage is down to %v.", over: "The supply is back at %v after %t without power.",

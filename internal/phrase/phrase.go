@@ -160,9 +160,12 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	default:
 		return join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
 	}
-	flapping, urgent, together := "", "", ""
+	flapping, urgent, more := "", "", ""
+	if a.Usual != nil {
+		more = w.Sayf("The unit usually runs at %s: is the limit of %s right?", w.quantity(a.Usual, a.Unit), w.quantity(a.Threshold, a.Unit))
+	}
 	if a.Alike > 0 {
-		together = w.Sayf("%d units of this site are warming up at the same time, so look for one cause: the plant they share, the weather, an open gate.", a.Alike)
+		more = w.Sayf("%d units of this site are warming up at the same time, so look for one cause: the plant they share, the weather, an open gate.", a.Alike)
 	}
 	if a.Flapping {
 		flapping = w.Say(flappingNote)
@@ -170,7 +173,7 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	if a.Severity == rimewatch.Critical {
 		urgent = w.Say(e.urgent)
 	}
-	return join(w.fill(e.what, a), together, flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
+	return join(w.fill(e.what, a), more, flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
 }
 
 // Then is the message of an alert at the moment of a line of its timeline.

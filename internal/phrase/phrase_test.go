@@ -33,6 +33,7 @@ var scenes = []scene{
 	{rimewatch.DeviceOffline, "silence", "s", 180, 0, 180, 5460, 5460, 0, 88},
 	{rimewatch.SensorStale, "reading_age", "s", 900, 0, 900, 2700, 2700, 15, 45},
 	{rimewatch.SensorFault, "compressor_discharge_temp", "", 0, 0, 0, 0, 0, 5, 190},
+	{rimewatch.SensorFault, "zone_jump", "K", 0, 0, 14.2, 14.2, 0, 5, 65},
 	{rimewatch.PowerLoss, "voltage", "V", 0, 115, 0, 0, 229.6, 0, 95},
 	{rimewatch.LowVoltage, "voltage", "V", 207, 195.5, 203.2, 191.4, 222, 1, 36},
 	{rimewatch.HighVoltage, "voltage", "V", 253, 264.5, 254.8, 266, 238.1, 1, 36},
@@ -74,7 +75,7 @@ func (sc *scene) alertOf(minutes int, value float64) *rimewatch.Alert {
 		Status: rimewatch.AlertActive, Type: sc.typ, Severity: rimewatch.Warning, Metric: sc.metric, Unit: sc.unit, Value: &value, PeakValue: &sc.worst,
 		Threshold: &sc.warn, ConditionStartedAt: epoch, TriggeredAt: epoch, LastEvaluatedAt: epoch + rimewatch.Time(minutes)*rimewatch.Minute, Occurrences: 1, OutOf: 5,
 	}
-	if sc.typ == rimewatch.SensorFault {
+	if sc.typ == rimewatch.SensorFault && sc.unit == "" {
 		a.Value, a.PeakValue, a.Threshold = nil, nil, nil
 	}
 	return a
@@ -120,7 +121,7 @@ func TestWords(t *testing.T) {
 	resolve(a, rimewatch.ResolvedManual)
 	say(a)
 	hold, none := 3.27, 0.0
-	a = scenes[5].alertOf(20, 0)
+	a = scenes[6].alertOf(20, 0)
 	a.HoldH = &hold
 	say(a)
 	a.HoldH = &none
@@ -128,7 +129,10 @@ func TestWords(t *testing.T) {
 	a = scenes[slices.IndexFunc(scenes, func(sc scene) bool { return sc.typ == rimewatch.SlowWarming })].alertOf(8640, -19.8)
 	a.Alike = 3
 	say(a)
-	a = scenes[32].alertOf(240, 0)
+	a, usual := scenes[1].alertOf(60, 1.6), 1.8
+	a.Usual = &usual
+	say(a)
+	a = scenes[33].alertOf(240, 0)
 	resolve(a, rimewatch.ResolvedAuto)
 	say(a)
 	b.WriteString("## predictions\n")

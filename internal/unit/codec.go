@@ -164,7 +164,8 @@ func (m *defrost) code(c *Codec) {
 
 func (h *humps) code(c *Codec) {
 	c.Floats(&h.mid, &h.dev, &h.prev, &h.steps)
-	c.Stamps(&h.from, &h.movedAt)
+	c.Stamps(&h.from, &h.movedAt, &h.leapt)
+	c.Fixeds(&h.leap)
 	h.hump.code(c)
 	for i := range h.kinds {
 		h.kinds[i].code(c)

@@ -87,11 +87,10 @@ func (d *creeps) wandered() (by float64) {
 // reviewZone decides at the end of a day whether the zone's probe drifts: it shows that
 // the zone wanders, while the thermostat goes on switching the compressor as it always
 // did and nothing of the compressor has changed. What is truly warm makes it run.
-func reviewZone(s *State, day rimewatch.Time) {
+func reviewZone(s *State) {
 	d, p := &s.doubts.creeps, &s.doubts.probes
-	if s.ZoneOnly() {
+	if zoneOnly(s) {
 		d.endDay(weekDays)
-		d.reviewWarming(day)
 		return
 	}
 	d.endDay(creepDays)

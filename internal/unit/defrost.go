@@ -1,6 +1,8 @@
 package unit
 
 import (
+	"math"
+
 	"github.com/rimewatch/rimewatch"
 )
 
@@ -113,6 +115,13 @@ func (s *State) Hump() float64 {
 		return 0
 	}
 	return float64(s.at-s.humps.begin.Time()) / float64(minute)
+}
+
+// InBand reports whether a zone temperature is within what the unit has been showing
+// lately: it runs there, and is in no warm spell.
+func InBand(s *State, v float64) bool {
+	h := &s.humps
+	return s.zoneAt != 0 && !h.running && math.Abs(v-float64(h.mid)) <= float64(max(1, 2*h.dev))
 }
 
 // UsualZone is the running median of the zone's temperature, °C; ok is false

@@ -29,6 +29,7 @@ const (
 	readyHours = 24
 	gateHours  = 48
 	LearnHours = 120
+	loneDoubt  = 6  // % of such a current that an ambient may change which nobody sees: some seven kelvins
 	loneHours  = 72 // where nothing but the current is measured: it has no slopes to be learnt
 )
 
@@ -75,7 +76,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 	s.resettling = s.phases.resettled.Set() && s.at-s.phases.resettled.Time() < resettleFor
 	if s.hourEnd != 0 {
 		s.learnHour(hold)
-		if s.ZoneOnly() && s.zoneAt >= s.hourEnd-hour {
+		if zoneOnly(s) && s.zoneAt >= s.hourEnd-hour {
 			s.doubts.creeps.followZone(float64(s.humps.mid))
 		}
 		if s.at >= s.winEnd || s.hourEnd >= s.winEnd {
@@ -86,7 +87,7 @@ func (s *State) endHour(c *Config, hold Hold, o *Observation) {
 		}
 	}
 	if s.hourEnd != 0 && o.At/rimewatch.Day != (s.hourEnd-1)/rimewatch.Day {
-		reviewZone(s, o.At-o.At%rimewatch.Day)
+		reviewZone(s)
 		o.DayEnded = true
 	}
 	s.hourEnd = o.At - o.At%hour + hour
@@ -184,6 +185,9 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		departs := s.model.withoutZone(ch, y[ch], unseen)
 		if usual := s.usual(Amps); ch == Amps && usual > 0 {
 			departs = shrink(departs, 100*s.running.Grain()/usual) // nothing is judged finer than its meter
+		}
+		if ch == Amps && s.lone {
+			departs = shrink(departs, loneDoubt)
 		}
 		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, zoneDoubted(ch, zone)))
 		d.filled = min(d.filled+1, 2)

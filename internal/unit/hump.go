@@ -23,6 +23,8 @@ type humps struct {
 	loose   [3]looseHump // the newest that belong to no kind
 	onsets  [8]uint32    // min since the epoch, the newest onsets of recognised humps
 	movedAt Stamp        // the probe was last moved
+	leapt   Stamp        // the zone of a unit of which nothing else is measured jumped, and is not long steady again
+	leap    Fixed        // K by which it did
 	looseN  uint8
 	onsetN  uint8
 	flags   uint8 // declared defrosts seen, saturating
@@ -106,8 +108,10 @@ const (
 	minuteS       = float32(60)
 	regularHits   = 0.8
 	regularJudged = 6
-	dueSlack      = 20 * 60 // s
-	movedStep     = 8.0     // K in one reading
+	dueSlack      = 20 * 60           // s
+	movedStep     = 8.0               // K in one reading
+	leapLearnt    = 3 * rimewatch.Day // before a jump is told: until then an ordinary defrost may be one
+	leapLasts     = hour
 	stepMemory    = float32(14 * rimewatch.Day)
 )
 
@@ -140,9 +144,25 @@ func (h *humps) followHumps(s *State, o *Observation) {
 	if jumped {
 		h.movedAt = StampOf(o.At)
 	}
+	h.followLeap(s, o.At, jumped && v > h.prev && gap <= humpGap, step)
 	h.follow(v, float32(min(gap, humpGap)), o.At)
 	h.prev = v
 }
+
+// followLeap keeps a jump of the zone that no room makes, of a unit of which nothing else
+// is measured, until it has been over for a while.
+func (h *humps) followLeap(s *State, at rimewatch.Time, jumped bool, by float32) {
+	switch {
+	case jumped && zoneOnly(s) && at-h.from.Time() >= leapLearnt:
+		h.leapt, h.leap = StampOf(at), FixedOf(float64(by))
+	case h.leapt.Set() && at-h.leapt.Time() >= leapLasts && !(h.running && h.moved):
+		h.leapt, h.leap = Stamp{}, 0
+	}
+}
+
+// ZoneJump is by how much the zone has lately jumped from one reading to the next, K, as
+// no room does: its probe was moved; 0 = it has not. The limits are judged all the same.
+func ZoneJump(s *State) float64 { return s.humps.leap.Float() }
 
 // follow moves the band by steps of fixed size, inside humps too: means that left
 // humps out would lock themselves into a band that the unit has left.

@@ -59,7 +59,7 @@ func TestSmallCompressor(t *testing.T) {
 			}
 			v := 0.11 + 0.001*math.Sin(float64(k))
 			if k > 10*24*60 {
-				v -= 0.008 // 7 %, one step of the coarse meter at most
+				v -= 0.012 // 11 %: one step of the coarse meter and what another ambient may make
 			}
 			return resolution * math.Round(v/resolution)
 		}, func(k int, s *State, _ *Observation) {

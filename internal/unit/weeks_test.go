@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/weeks"
 )
 
 // roomFeed plays the zone of a freezer room, one reading in 15 min and nothing else, with
@@ -21,6 +22,9 @@ func roomFeed(days int, more func(day float64) float64, each func(day float64, s
 		r.Set(rimewatch.ProductZoneTemp, math.Round(10*v)/10)
 		var o Observation
 		s.Observe(c, &r, r.At, 0, &o)
+		if o.DayEnded {
+			ReviewWarming(s, o.At, weeks.Warms)
+		}
 		if each != nil {
 			each(day, s, &o)
 		}
@@ -36,7 +40,7 @@ func TestSlowWarming(t *testing.T) {
 	begun, ended, told := 0.0, 0.0, 0
 	was := rimewatch.Time(0)
 	roomFeed(90, func(day float64) float64 { return ramp(day, 30, 46, 5.5) - ramp(day, 52, 60, 5.5) }, func(day float64, s *State, _ *Observation) {
-		since, from, now := s.Warmed()
+		since, from, now := Warmed(s)
 		switch {
 		case since != 0 && was == 0:
 			begun, told = day, told+1
@@ -66,7 +70,7 @@ func TestNoWarming(t *testing.T) {
 		},
 	} {
 		roomFeed(70, more, func(day float64, s *State, o *Observation) {
-			if since, from, now := s.Warmed(); o.DayEnded && since != 0 {
+			if since, from, now := Warmed(s); o.DayEnded && since != 0 {
 				t.Errorf("%s: day %.1f: from %.1f to %.1f °C", name, day, from, now)
 			}
 		})
@@ -78,15 +82,15 @@ func TestNoWarming(t *testing.T) {
 func TestWarmingIsKept(t *testing.T) {
 	said := false
 	s := roomFeed(60, func(day float64) float64 { return ramp(day, 30, 46, 4) }, func(day float64, s *State, _ *Observation) {
-		if since, _, _ := s.Warmed(); day > 45 && !said {
+		if since, _, _ := Warmed(s); day > 45 && !said {
 			if since == 0 {
 				t.Error("a slow warming is not seen")
 			}
-			s.KeepWarm()
+			KeepWarm(s)
 			said = true
 		}
 	})
-	if since, _, _ := s.Warmed(); since != 0 {
+	if since, _, _ := Warmed(s); since != 0 {
 		t.Error("it is told again")
 	}
 	s = roomFeed(40, func(day float64) float64 { return ramp(day, 30, 46, 4) }, nil)
@@ -94,8 +98,50 @@ func TestWarmingIsKept(t *testing.T) {
 	if _, err := back.DecodeBinary(s.AppendBinary(nil)); err != nil || back != *s {
 		t.Errorf("a checkpoint changes the state: %v", err)
 	}
-	if since, _, _ := back.Warmed(); since == 0 || back.doubts.creeps.known != weekDays {
+	if since, _, _ := Warmed(&back); since == 0 || back.doubts.creeps.known != weeks.Days {
 		t.Errorf("since %d, %d days known", since, back.doubts.creeps.known)
+	}
+}
+
+// TestZoneJump: a probe that was pulled out is told by how much it jumped until it has been
+// back for an hour, and while it stays away; a unit that is not known yet, and what warms
+// up within several readings, jump no more than others.
+func TestZoneJump(t *testing.T) {
+	for name, tt := range map[string]struct {
+		more     func(day float64) float64
+		from, to float64 // day, 0 = never
+	}{
+		"pulled out for a reading": {func(day float64) float64 { return 14 * float64(int(day*96)/1920*(1-min(1, int(day*96)/1921))) }, 20, 20.06},
+		"pulled out for hours": {func(day float64) float64 {
+			if day >= 20 && day < 20.125 {
+				return 14
+			}
+			return 0
+		}, 20, 20.14},
+		"on its first day": {func(day float64) float64 {
+			if day >= 1 && day < 1.1 {
+				return 14
+			}
+			return 0
+		}, 0, 0},
+		"a door": {func(day float64) float64 { return ramp(day, 20, 20.04, 14) - ramp(day, 20.1, 20.2, 14) }, 0, 0},
+		"colder": {func(day float64) float64 { return -ramp(day, 20, 20.0001, 14) }, 0, 0},
+	} {
+		first, last := 0.0, 0.0
+		roomFeed(25, tt.more, func(day float64, s *State, _ *Observation) {
+			if ZoneJump(s) == 0 {
+				return
+			}
+			if last = day; first == 0 {
+				first = day
+			}
+			if by := ZoneJump(s); by < 13 || by > 15 {
+				t.Errorf("%s: jumped by %.1f K", name, by)
+			}
+		})
+		if math.Abs(first-tt.from) > 0.02 || math.Abs(last-tt.to) > 0.06 {
+			t.Errorf("%s: told from day %.2f to %.2f, want %.2f to %.2f", name, first, last, tt.from, tt.to)
+		}
 	}
 }
 
@@ -108,7 +154,7 @@ func TestSeenCompressorWarms(t *testing.T) {
 		r.Set(rimewatch.AmpDraw, 3*float64(at/(20*minute)%2))
 		var o Observation
 		s.Observe(c, &r, r.At, 0, &o)
-		if since, _, _ := s.Warmed(); since != 0 || s.doubts.creeps.known > creepDays {
+		if since, _, _ := Warmed(s); since != 0 || s.doubts.creeps.known > creepDays {
 			t.Fatalf("a slow warming is told, of %d days", s.doubts.creeps.known)
 		}
 	}

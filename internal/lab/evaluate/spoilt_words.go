@@ -63,7 +63,7 @@ func alertOf(t *alert.Transition) rimewatch.Alert {
 		has  bool
 		from *float64
 		to   **float64
-	}{{t.HasValue, &t.Value, &a.Value}, {t.HasValue, &t.Peak, &a.PeakValue}, {t.HasThreshold, &t.Threshold, &a.Threshold}, {t.HasHold, &t.HoldHours, &a.HoldH}} {
+	}{{t.HasValue, &t.Value, &a.Value}, {t.HasValue, &t.Peak, &a.PeakValue}, {t.HasThreshold, &t.Threshold, &a.Threshold}, {t.HasHold, &t.HoldHours, &a.HoldH}, {t.HasUsual, &t.Usual, &a.Usual}} {
 		if fact.has {
 			v := *fact.from
 			*fact.to = &v

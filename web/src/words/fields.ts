@@ -37,6 +37,7 @@ export const derived = [
   { measure: 'suction_above_zone', label: tr('Suction line above the product zone'), unit: 'K', digits: 1 },
   { measure: 'discharge_above_ambient', label: tr('Discharge line above ambient'), unit: 'K', digits: 1 },
   { measure: 'door_open_time', label: tr('Door open'), unit: 'min', digits: 0 },
+  { measure: 'zone_jump', label: tr('Jump of the product zone'), unit: 'K', digits: 1 },
   { measure: 'silence', label: tr('Silence'), unit: 's', digits: 0 },
   { measure: 'reading_age', label: tr('Age of the newest measurement'), unit: 's', digits: 0 },
   { measure: 'silent_devices', label: tr('Silent devices'), unit: '', digits: 0 },
