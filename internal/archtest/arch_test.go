@@ -89,7 +89,7 @@ var may = map[string][]string{
 	"internal/webui":             nil,
 	"internal/archtest":          nil,
 	"tools/release":              nil,
-	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/postgres/pgtest"},
+	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/ingest", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/postgres/pgtest"},
 	"e2e":                        nil,
 	"e2e/faults":                 {},
 
