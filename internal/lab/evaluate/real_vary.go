@@ -200,7 +200,7 @@ func varyReal(name, typ string, list []rimewatch.Reading, stdout io.Writer) {
 	if isCurrentOnly(list) {
 		variations = ampsVariations
 	}
-	var all []varied
+	all := make([]varied, 0, len(variations))
 	types := map[rimewatch.AlertType]bool{}
 	predicted, predicting := 0, 0
 	for _, vary := range variations {
@@ -218,7 +218,7 @@ func varyReal(name, typ string, list []rimewatch.Reading, stdout io.Writer) {
 		if !types[t] {
 			continue
 		}
-		var n []float64
+		n := make([]float64, 0, len(all))
 		for i := range all {
 			n = append(n, float64(len(all[i].opened[t])))
 		}
