@@ -112,6 +112,23 @@ describe('two people', () => {
   });
 });
 
+describe('a form that is open for a while', () => {
+  it('keeps what is typed when the page asks for the device anew', async () => {
+    const v = await Visitor.arrive(browser, server);
+    await v.page.clock.install();
+    await v.signIn(owner.email, owner.password);
+    await v.page.goto('/devices/WIC-2');
+    await v.page.getByRole('button', { name: 'Edit' }).click();
+    await dialog(v.page).getByLabel('Notes').fill('The seal of the door is torn');
+    const again = v.page.waitForResponse((r) => new URL(r.url()).pathname === '/api/v1/devices/WIC-2/prediction');
+    await v.page.clock.fastForward(61_000);
+    await (await again).finished(); // asked for after the device
+    await v.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    expect(await dialog(v.page).getByLabel('Notes').inputValue()).toBe('The seal of the door is torn');
+    await v.leave();
+  });
+});
+
 describe('an answer that was long on its way', () => {
   it('is not shown of the device that is looked at by then', async () => {
     let go = () => {};
