@@ -38,7 +38,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 		// What is critical shows in the second measure alone.
 		return bounds{hasWarn: true, warn: atLeast(failedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
-		return s.cyclingBounds(x)
+		return x.cyclingBounds(s)
 	case ruleDischarge:
 		return x.dischargeBounds()
 	case ruleSuction:
@@ -124,11 +124,11 @@ func (x *pass) passes(i rule, v float64) bool {
 
 // secondBounds are those of a rule's second measure. It shares the delays of
 // the first.
-func (s *State) secondBounds(x *pass, i rule) bounds {
+func (x *pass) secondBounds(s *State, i rule) bounds {
 	spec := &ruleSpecs[i]
 	switch {
 	case i == ruleCycling:
-		return s.runBounds(x)
+		return x.runBounds(s)
 	case i == ruleStarts:
 		return bounds{hasCrit: true, crit: atLeast(failedStartsHour), delta: 0.5}
 	case spec.beyond == Limit{}:
@@ -247,9 +247,9 @@ func (x *pass) ratedAmps() float64 {
 
 // cyclingBounds widen the limit on starts for a unit that always starts often,
 // up to what is critical for all.
-func (s *State) cyclingBounds(x *pass) bounds {
+func (x *pass) cyclingBounds(s *State) bounds {
 	b := ruleSpecs[ruleCycling].limit.bounds(1, false)
-	b.hasCrit = s.cyclesGravely(x)
+	b.hasCrit = x.cyclesGravely(s)
 	starts, run := x.u.UsualCycle()
 	if run == 0 {
 		b.warn = b.crit
@@ -261,16 +261,16 @@ func (s *State) cyclingBounds(x *pass) bounds {
 
 // cyclesGravely reports whether short cycles may be critical: they are sure to be some, and
 // nothing shows that the unit keeps its goods all the same.
-func (s *State) cyclesGravely(x *pass) bool {
+func (x *pass) cyclesGravely(s *State) bool {
 	return (x.u.SelfCounted() || x.u.RunsSure()) && !keepsGoods(s, x)
 }
 
 // runBounds widen the limit on the length of runs likewise, down to half. A run
 // seen in samples may have been longer by half an interval, and so may one between
 // seldom readings of the device's own counters.
-func (s *State) runBounds(x *pass) bounds {
+func (x *pass) runBounds(s *State) bounds {
 	b := ruleSpecs[ruleCycling].beyond.bounds(1, true)
-	b.hasCrit = s.cyclesGravely(x)
+	b.hasCrit = x.cyclesGravely(s)
 	_, usual := x.u.UsualCycle()
 	b.warn = max(b.warn/2, min(b.warn, 0.5*usual))
 	b.crit = max(b.crit/2, min(b.crit, 0.4*usual))
@@ -306,7 +306,7 @@ func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 
 		m.z, m.cz = b.zones(v)
 	}
 	if have2 {
-		b2 := s.secondBounds(x, i)
+		b2 := x.secondBounds(s, i)
 		if z, cz := b2.zones(v2); z > m.z || cz > m.cz || !have {
 			m = sample{v: v2, low: b2.low, second: true, z: max(z, m.z), cz: max(cz, m.cz)}
 		}

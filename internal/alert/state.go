@@ -460,7 +460,7 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		return tr
 	}
 	if t.is(bitSecond) {
-		*b = s.secondBounds(x, i)
+		*b = x.secondBounds(s, i)
 	}
 	switch {
 	case b.hasCrit && (!b.hasWarn || (t.is(bitCritical) && !t.is(bitByTime))):

@@ -131,7 +131,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 		size := math.Abs(float64(q.mean[ch]))
 		noise := 4*u.Scatter(ch) + ch.ZoneDoubt()*off
 		if size > 0.5*ch.Floor()+noise {
-			noise += u.AirDoubted(ch, o)
+			noise += u.AirDoubted(ch, u.Conditions(o))
 		}
 		if size > suddenFloors*ch.Floor()+noise {
 			far++

@@ -48,7 +48,7 @@ const (
 	slipNow     = 0.45 // and in the newest window
 	riseFloors  = 0.8  // of one that becomes hotter and nothing else does what would
 	riseNow     = 0.5
-	riseAmps    = 0.2 // % of current a K, half of what any fault that heats the gas changes it by
+	riseAmps    = 0.2 // % of current a K: half of what leaking valves take off it, the least of any fault
 	riseSuction = 0.1 // K of suction line a K likewise, where refrigerant is lost
 	loneWindows = 5
 	loneSoon    = 3 // windows of a large one
@@ -373,28 +373,21 @@ func (s *baseline) farOff(ch Channel) bool {
 	return math.Abs(now) >= max(least*floors[ch], farScatter*s.Scatter(ch))
 }
 
-// slips reports whether the discharge line has become a little cooler for good. As long
-// as it does so alone no fault has done it, however little it is: liquid cools the
-// suction line first. A probe that comes off its pipe does.
+// slips reports whether the discharge line has become a little cooler for good, which no
+// fault does to it alone: liquid cools the suction line first. A probe off its pipe does.
 func (s *baseline) slips() bool {
 	now, _, slow := s.Departure(Discharge)
 	return now <= -slipNow*floors[Discharge] && slow <= -max(slipFloors*floors[Discharge], 3*s.Scatter(Discharge))
 }
 
-// heatsAlone reports whether the discharge line has become hotter for good while current and
-// suction line keep so still that no fault can have done it: a condenser that fouls takes
-// 0.8 % more current a K and more, valves that leak and lost refrigerant take 0.4 % less,
-// which warms the suction line by a quarter of a K besides. A probe that drifts does.
+// heatsAlone reports whether the discharge line has become hotter while current and suction
+// line keep so still that no fault did it.
 func (s *baseline) heatsAlone() bool {
 	_, _, slow := s.Departure(Discharge)
-	if slow < max(riseFloors*floors[Discharge], 3*s.Scatter(Discharge)) || !s.Scored(Amps) || !s.Scored(Suction) {
-		return false
-	}
-	still := func(ch Channel, share float64) bool {
-		_, _, by := s.Departure(ch)
-		return math.Abs(by)+s.Scatter(ch) <= share*slow
-	}
-	return still(Amps, riseAmps) && still(Suction, riseSuction)
+	_, _, amps := s.Departure(Amps)
+	_, _, suction := s.Departure(Suction)
+	return slow >= max(riseFloors*floors[Discharge], 3*s.Scatter(Discharge)) && s.Scored(Amps) && s.Scored(Suction) &&
+		math.Abs(amps)+s.Scatter(Amps) <= riseAmps*slow && math.Abs(suction)+s.Scatter(Suction) <= riseSuction*slow
 }
 
 // lonely is how far a channel that departs does so alone.

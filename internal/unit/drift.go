@@ -189,7 +189,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		if ch == Amps && s.lone {
 			departs = shrink(departs, loneDoubt)
 		}
-		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, zoneDoubted(ch, zone)))
+		d.last[1], d.last[0] = d.last[0], float32(shrink(departs, zoneDoubt[ch]*min(3, max(0, math.Abs(zone)-0.2))))
 		d.filled = min(d.filled+1, 2)
 		d.slow += slowRate * (d.last[0] - d.slow)
 	}

@@ -132,39 +132,28 @@ var (
 // may come from a slope that was learnt close to the setpoint only.
 func (c Channel) ZoneDoubt() float64 { return zoneDoubt[c] }
 
-// airSlopes are how a K of ambient moves what is measured of a unit whose head pressure
-// follows it, in the units of the channels.
+// airSlopes are what a K of ambient does where the head pressure follows it.
 var airSlopes = [NumChannels]float64{Discharge: 1.6, Amps: 0.8}
 
-// zoneDoubted is how much of a channel's departure may come from a zone so many K from the
-// usual.
-func zoneDoubted(c Channel, zone float64) float64 {
-	return zoneDoubt[c] * min(3, max(0, math.Abs(zone)-0.2))
-}
-
-// airDoubted is how much of it may come from an ambient, in K above RefAmbient, that was
-// not met before. In the cold a unit's head pressure is held up, by its fans or by a
-// valve: below an ambient that nobody knows its lines do not follow any more, and a
-// capillary tube passes less. One that was learnt in such a cold follows the heat by more
-// than was learnt. In the heat a capillary tube starves the evaporator, and the suction
-// line warms faster than was learnt.
+// airDoubted is how much of a channel's departure may come from an ambient, in K above RefAmbient, that was
+// not met before. In the cold a unit's head pressure is held up: its lines do not follow
+// any more, and a capillary tube passes less. One that was learnt there follows the heat by
+// more, in which a capillary tube starves the evaporator and the suction line warms faster.
 func (m *model) airDoubted(c Channel, ambient float64) float64 {
 	mean := m.steady.at(1+covAmbient, 0)
 	spread := math.Sqrt(max(0, m.steady.at(1+covAmbient, 1+covAmbient)-mean*mean))
 	slope := float64(m.coef[c][1+covAmbient])
 	colder, hotter := max(0, mean-ambient-spread), max(0, ambient-mean-spread)
-	held := math.Abs(slope) * colder
+	held := max(math.Abs(slope)*colder, (airSlopes[c]-slope)*hotter)
 	if c == Suction {
-		held = math.Abs(slope) * max(colder, hotter)
+		held = max(held, math.Abs(slope)*hotter)
 	}
-	held = max(held, (airSlopes[c]-slope)*hotter)
 	return max(ambientDoubt[c]*max(0, math.Abs(ambient-mean)-2*spread-1.5), held)
 }
 
-// AirDoubted is how much of a channel's departure in a reading may come from an ambient
-// that was not met before.
-func (s *State) AirDoubted(ch Channel, o *Observation) float64 {
-	return s.model.airDoubted(ch, s.Conditions(o)[covAmbient])
+// AirDoubted is how much of a departure may come from an ambient that was not met before.
+func (b *baseline) AirDoubted(ch Channel, x Conditions) float64 {
+	return b.model.airDoubted(ch, x[covAmbient])
 }
 
 // shrink takes a doubt off a departure.

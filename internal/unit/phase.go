@@ -127,7 +127,8 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 		}
 		p.offMin += learn * (min(rest, 240) - p.offMin)
 	case haveZone && p.runs > 0 && (p.phase == Off || p.phase == Defrosting):
-		p.cutIn += p.warmRate() * max(0, min(zone-p.cutIn, 1))
+		// By little, for defrosts end so, too; but what was learnt wrongly does not stay for ever.
+		p.cutIn += 0.02*max(0, min(zone-p.cutIn, 1)) + 0.3*max(0, min(p.cutOut-p.cutIn, 1))
 	}
 	was := p.phase
 	p.enter(Running, o.At)
@@ -205,6 +206,7 @@ func (p *phases) resettle(zone, step float32, at rimewatch.Time) (moved bool) {
 // judged.
 const (
 	resettleLeast = 0.5 // K
+	hardlyShown   = 0.4 // K that a run brings
 	resettleFor   = 2 * rimewatch.Day
 )
 
@@ -219,8 +221,7 @@ func (p *phases) setAnew(zone, step float32) bool {
 func (b *baseline) Resettling() bool { return b.resettling }
 
 // fruitless distinguishes a run that a protector ended from one that the thermostat
-// did: it was short, or left the zone warm, and in any case brought little. A
-// thermostat that was set anew ends runs elsewhere, but not without effect. A probe that
+// did: it was short, or left the zone warm, and in any case brought little. A probe that
 // hardly shows what a run brings, since it lags or is coarse, shows only that it is warm.
 func (p *phases) fruitless(ran, zone, step float32) bool {
 	usual := p.cutIn - p.cutOut
@@ -234,8 +235,6 @@ func (p *phases) fruitless(ran, zone, step float32) bool {
 	early := ran < 0.75*p.runMin && zone > p.cutIn+p.band() && brought < 0.75*usual
 	return short || warm || early
 }
-
-const hardlyShown = 0.4 // K
 
 // rest watches a unit that stands still.
 func (s *State) rest(c *Config, o *Observation, zone float32, haveZone bool) {
@@ -265,16 +264,6 @@ func (p *phases) rate() float32 {
 		return 1 / float32(p.runs+1)
 	}
 	return 0.05
-}
-
-// warmRate is how fast starts in warmth raise what is usual: hardly, for defrosts end in
-// such a one, but enough that what was learnt wrongly does not stay for ever. It is
-// wrong for sure where runs seem to begin below where they end.
-func (p *phases) warmRate() float32 {
-	if p.cutIn < p.cutOut {
-		return 0.3
-	}
-	return 0.02
 }
 
 // noteRise remembers how far the zone warmed up in a defrost, K.
