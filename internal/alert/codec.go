@@ -81,7 +81,7 @@ func (s *State) code(c *unit.Codec) {
 	c.Stamps(s.warnBefore.stamps()...)
 	c.Stamps(s.critBefore.stamps()...)
 	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled, &s.misfit, &s.runsLow)
-	c.Fixeds(&s.fits[0], &s.fits[1])
+	c.Shorts(&s.fits)
 	c.Floats(&s.outside)
 	s.pool.code(c)
 	// An active alert always has a track.

@@ -70,14 +70,14 @@ func renewFit(s *State, c *Config) {
 	}
 }
 
-// fits are the limits as they are remembered.
-func (c *Config) fits() (at [2]unit.Fixed) {
+// fits is a sum by which other limits are noticed, small so that it takes two bytes.
+func (c *Config) fits() (sum uint16) {
 	for i, limit := range [...]*float64{c.Limits.TempMin, c.Limits.TempMax} {
 		if limit != nil {
-			at[i] = unit.FixedOf(*limit)
+			sum += uint16(unit.FixedOf(*limit)/1000+4000) * uint16(31*i+1)
 		}
 	}
-	return at
+	return sum & (1<<14 - 1)
 }
 
 // misfits reports whether the zone is beyond the limit of rule i for much of the time.

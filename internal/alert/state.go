@@ -25,7 +25,7 @@ type State struct {
 	settled    bool           // that is known
 	misfit     bool           // it is so much that the limit does not fit the unit
 	runsLow    bool           // low_temperature opened within the unit's own band: it runs there
-	fits       [2]unit.Fixed  // °C, the limits that these are about, the lower first
+	fits       uint16         // a sum of the limits that these are about
 	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
 	warnBefore before         // before the product temperature passed its limit
 	critBefore before         // likewise its critical one
