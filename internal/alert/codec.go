@@ -8,9 +8,12 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// codecVersion starts every encoded State. A State of another version is
-// refused: its device is then judged anew.
-const codecVersion = 12
+// codecVersion starts every encoded State. One of a version before the oldest is
+// refused: its device is then judged anew, and alerts that are active lose their peaks.
+const (
+	codecVersion  = 12
+	oldestVersion = 11 // did not know of limits that do not fit
+)
 
 var errState = errors.New("alert: not an encoded state of this version")
 
@@ -19,7 +22,7 @@ var errState = errors.New("alert: not an encoded state of this version")
 func (s *State) AppendBinary(b []byte) []byte {
 	c := unit.Writer(append(b, codecVersion))
 	own := *s // the codec writes what it reads
-	own.code(&c)
+	own.code(&c, codecVersion)
 	b, _ = c.Done()
 	return b
 }
@@ -27,12 +30,12 @@ func (s *State) AppendBinary(b []byte) []byte {
 // DecodeBinary reads what AppendBinary wrote and returns the rest of b. After an
 // error s is as it was.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
-	if len(b) == 0 || b[0] != codecVersion {
+	if len(b) == 0 || b[0] < oldestVersion || b[0] > codecVersion {
 		return nil, errState
 	}
 	c := unit.Reader(b[1:])
 	var fresh State
-	fresh.code(&c)
+	fresh.code(&c, b[0])
 	rest, ok := c.Done()
 	if !ok {
 		return nil, errState
@@ -74,14 +77,16 @@ func moveStamp(s *unit.Stamp, by rimewatch.Time) {
 	}
 }
 
-func (s *State) code(c *unit.Codec) {
+func (s *State) code(c *unit.Codec, version byte) {
 	c.Times(&s.seenAt, &s.aliveUntil, &s.holdUntil)
 	c.Words(&s.active, &s.inhibited, &s.spoke, &s.live)
 	c.Stamps(&s.paused, &s.stated)
 	c.Stamps(s.warnBefore.stamps()...)
 	c.Stamps(s.critBefore.stamps()...)
 	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled, &s.misfit, &s.runsLow)
-	c.Shorts(&s.fits)
+	if version > oldestVersion {
+		c.Shorts(&s.fits)
+	}
 	c.Floats(&s.outside)
 	s.pool.code(c)
 	// An active alert always has a track.
