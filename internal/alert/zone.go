@@ -26,15 +26,20 @@ func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 // woken. If the next one is overdue, nothing waits any longer. Too cold is told at once:
 // what freezes is lost within minutes.
 func confirmed(s *State, x *pass, i rule, b bounds) bounds {
-	t := s.pool.track(i)
-	if t == nil || i == ruleLow || !unit.Seldom(x.u) {
+	if i == ruleLow || !unit.Seldom(x.u) {
 		return b
 	}
-	next, newest := x.u.Interval()*3/2, x.u.ZoneAt()
-	if t.czone() == zoneBeyond && t.cmark.Time() >= newest {
+	warn, crit := true, true // one that is beyond a limit now is the first that is
+	if t := s.pool.track(i); t != nil {
+		newest := x.u.ZoneAt()
+		warn = t.zone() != zoneBeyond || t.mark.Time() >= newest
+		crit = t.czone() != zoneBeyond || t.cmark.Time() >= newest
+	}
+	next := x.u.Interval() * 3 / 2
+	if crit {
 		b.critDelay = max(b.critDelay, next)
 	}
-	if e := x.c.Equipment; i == ruleHigh && e != nil && e.Defrost.MaxMin > 0 && t.zone() == zoneBeyond && t.mark.Time() >= newest {
+	if e := x.c.Equipment; warn && e != nil && e.Defrost.MaxMin > 0 {
 		b.warnDelay = max(b.warnDelay, next)
 	}
 	return b
@@ -87,14 +92,14 @@ func (s *State) judgeZone(x *pass, v float64) {
 			}
 			continue
 		}
-		b := s.zoneBounds(x.c, i == ruleLow)
+		b := confirmed(s, x, i, s.zoneBounds(x.c, i == ruleLow))
 		if !b.judged() {
 			continue
 		}
 		z, cz := b.zones(v)
 		switch {
 		case i == ruleHigh && s.graceWarning(x, z):
-			b = s.zoneBounds(x.c, false)
+			b = confirmed(s, x, i, s.zoneBounds(x.c, false))
 		case i == ruleLow && z == zoneClear && x.c.Rules&RuleDefrost != 0 && x.u.MaySeemDefrosting(x.e):
 			// The warmth of a defrost is no end of the cold.
 			z, cz = zoneBand, zoneBand
