@@ -324,8 +324,8 @@ func (a *App) listen(ctx context.Context) (err error) {
 		}
 		a.loaded()
 		releaseAfterRecovery()
-		if _, database := a.remote(); !database { // where a database commits, nobody here syncs
-			spareProcessor()
+		if _, database := a.remote(); !database || a.cfg.Threads != 0 { // where a database commits, nobody here syncs
+			spareProcessor(a.cfg.Threads)
 		}
 		tuneMemory(ctx)
 	})

@@ -77,6 +77,7 @@ type Serve struct {
 
 	HeadMemory  int64         `group:"store" default:"48" env:"RIMEWATCH_HEAD_MEMORY" placeholder:"MIB" help:"Memory for readings that are not sealed yet, in MiB; at least 1 kB a device."`
 	StateMemory int64         `group:"store" default:"0" env:"RIMEWATCH_STATE_MEMORY" placeholder:"MIB" help:"Memory for what is remembered of devices, in MiB; beyond it the quietest are read from the disk when they report. 0 = a quarter of the machine's memory; at most half of it is taken."`
+	Threads     int           `group:"limits" default:"0" env:"RIMEWATCH_THREADS" placeholder:"N" help:"Threads that run Go code at a time. 0 = one more than processors, unless GOMAXPROCS, a control group or PostgreSQL has it otherwise."`
 	SealAfter   time.Duration `group:"store" default:"1h" env:"RIMEWATCH_SEAL_AFTER" placeholder:"D" help:"Age at which readings are sealed into chunks."`
 	// SetDamagedCommitsAside lets a server start whose log has damaged rows.
 	SetDamagedCommitsAside bool `group:"store" env:"RIMEWATCH_SET_DAMAGED_COMMITS_ASIDE" help:"Start even if rows of the commit log are damaged. They are set aside, and data that only they held is lost; the log lists it."`
@@ -126,6 +127,9 @@ func (c *Serve) Validate() error {
 	}
 	if c.StateMemory < 0 {
 		return errors.New("--state-memory is 1 MiB or more, or 0 for a quarter of the machine's memory")
+	}
+	if c.Threads < 0 {
+		return errors.New("--threads is 1 or more, or 0 for one more than processors")
 	}
 	if _, err := c.Proxies(); err != nil {
 		return err
