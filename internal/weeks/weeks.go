@@ -8,8 +8,10 @@ import (
 	"slices"
 )
 
+// Days are kept.
+const Days = 28
+
 const (
-	Days       = 28  // that are kept
 	warmDays   = 7   // in which it is seen
 	warmLearnt = 14  // days that are known before
 	warmLeast  = 30  // Unit: 1.5 K
