@@ -19,7 +19,7 @@ var accounts = []string{
 	"states", "unsealed readings", "live, all of it", "live, and walked by a collection", "garbage", "not in use", "free", "stacks and what the runtime keeps",
 }
 
-// tellAccount tells what the server's memory is used for.
+// tellAccount prints what the server's memory is used for.
 func tellAccount(ctx context.Context, a *app.App) error {
 	st, err := a.Store.Stats(ctx)
 	if err != nil {

@@ -94,7 +94,7 @@ func (p *page) deviceFacts(d *Device) []fact {
 	return list
 }
 
-// coverage says of which part of the period it is where the device came later.
+// coverage returns of which part of the period it is where the device came later.
 func (r *Report) coverage(d *Device) string {
 	if len(d.Days) == 0 || d.Days[0].From <= r.From {
 		return r.percent(d.Coverage)
