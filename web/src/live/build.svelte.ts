@@ -1,6 +1,4 @@
-// Whether the server has been updated since this page was loaded: its document then names other scripts.
-
-const scripts = (page: Document) => [...page.querySelectorAll('script[type=module]')].map((s) => s.getAttribute('src')).join();
+// Whether the server has been updated since this page was loaded: its document then names another script.
 
 class Build {
   /** Whether a reload would bring another version of the page. */
@@ -8,9 +6,9 @@ class Build {
 
   /** look asks; whoever was away and is back may be another one. */
   async look() {
-    const answer = await fetch('/', { cache: 'no-store' }).catch(() => null);
-    const names = answer?.ok ? scripts(new DOMParser().parseFromString(await answer.text(), 'text/html')) : '';
-    if (names) this.newer = names !== scripts(document);
+    const page = await fetch('/', { cache: 'no-store' }).then((r) => r.text(), () => '');
+    // What names no script of ours is not from the server.
+    if (page.includes('/assets/')) this.newer = !page.includes(document.querySelector('[type=module]')!.getAttribute('src')!);
   }
 }
 
