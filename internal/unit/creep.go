@@ -57,9 +57,16 @@ func (d *creeps) endDay(most uint8) {
 		} else {
 			d.known = 0
 		}
-		d.newest, d.known = mean, min(d.known+1, most)
+		d.newest = mean
+		d.keep(min(d.known+1, most))
 	}
 	d.sum, d.hours = 0, 0
+}
+
+// keep forgets all but the newest days.
+func (d *creeps) keep(days uint8) {
+	d.known = days
+	clear(d.steps[max(1, days)-1:])
 }
 
 // wandered returns by how much the zone has wandered away bit by bit, K; 0 = it has not.

@@ -25,7 +25,8 @@ func Warmed(s *State) (since rimewatch.Time, from, now float64) {
 // KeepWarm takes what a unit has warmed up to for its usual level: a person says so.
 func KeepWarm(s *State) {
 	d := &s.doubts.creeps
-	d.since, d.known = Stamp{}, 0
+	d.since = Stamp{}
+	d.keep(0)
 }
 
 // ReviewWarming decides at the end of a day. warms is for how many days the zone has been
