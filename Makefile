@@ -55,9 +55,9 @@ chromium:
 		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } || \
 		{ echo 'the browser tests need chromium: apt-get install chromium'; exit 1; }
 
-# Installs Debian's newest Firefox likewise, since older ones lack what Playwright asks for; where it cannot be had, its tests say that they are skipped.
+# Installs Debian's newest Firefox likewise, in place of one older than 153, which lacks what Playwright asks for; where it cannot be had, its tests say that they are skipped.
 firefox:
-	@command -v firefox-esr >/dev/null || { echo 'installing firefox-esr'; apt-get update -qq >/dev/null 2>&1; \
+	@test "$$(firefox-esr --version 2>/dev/null | grep -oE '[0-9]+' | head -1)" -ge 153 2>/dev/null || { echo 'installing firefox-esr'; apt-get update -qq >/dev/null 2>&1; \
 		apt-get install -y -qq firefox-esr >/dev/null 2>&1; } || echo 'no firefox-esr: the tests in Firefox are skipped'
 
 # Installs Debian's PostgreSQL likewise, whose servers the tests start by themselves.

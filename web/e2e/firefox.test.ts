@@ -1,5 +1,6 @@
 // The five main paths in Firefox, over WebDriver BiDi: sign in and see the fleet, read a
 // device's charts, acknowledge an alert, change a device, compare.
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { firefox, type Browser, type Page } from 'playwright-core';
@@ -9,8 +10,10 @@ import { patience } from './patience';
 import { Api, Office, Server } from './server';
 
 const executablePath = process.env.FIREFOX ?? '/usr/bin/firefox-esr';
-const there = existsSync(executablePath);
-if (!there) console.warn(`The tests in Firefox are skipped: there is no ${executablePath} (apt-get install firefox-esr).`);
+const least = 153; // older ones lack commands that Playwright sends
+const version = existsSync(executablePath) ? Number(/\d+/.exec(execFileSync(executablePath, ['--version'], { encoding: 'utf8' }))?.[0]) : 0;
+const there = version >= least;
+if (!there) console.warn(`The tests in Firefox are skipped: ${executablePath} is ${version ? `version ${String(version)}` : 'not there'}, and they need ${String(least)} (apt-get install firefox-esr).`);
 
 // Firefox has no command by which it pretends to be dark or light, and Playwright sends it to every page: it is answered here.
 const missing = 'emulation.setMediaFeaturesOverride';
