@@ -33,15 +33,29 @@ func freezerDay() []rimewatch.Reading {
 // BenchmarkReading is everything that a reading costs beside its way to the
 // store: presence, rules, compliance and the predictor.
 func BenchmarkReading(b *testing.B) {
+	b.ReportAllocs()
+	for step := freezerSteps(); b.Loop(); {
+		step()
+	}
+}
+
+// A reading leaves nothing to collect.
+func TestReadingTakesNoMemory(t *testing.T) {
+	if n := testing.AllocsPerRun(5000, freezerSteps()); n > 0 {
+		t.Errorf("%v allocations a reading", n)
+	}
+}
+
+// freezerSteps is what is done with one reading after the other of a freezer.
+func freezerSteps() func() {
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_freezer"})
 	rs := freezerDay()
-	b.ReportAllocs()
 	var s engine.State
 	var r rimewatch.Reading
 	in := engine.Input{Kind: engine.Reading, Last: true, Reading: &r}
 	var out []alert.Transition
 	i, shift := 0, rimewatch.Time(0)
-	for b.Loop() {
+	return func() {
 		r = rs[i]
 		r.At += shift
 		out, _ = s.Step(&cfg, nil, &in, r.At+300, out[:0])
