@@ -1,9 +1,6 @@
 package rimewatch
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // Limits are the product-temperature limits in force for a device, °C and s.
 // A nil bound is not judged.
@@ -168,7 +165,7 @@ func (l *Limits) describe(name string) Sentence {
 		if v == nil {
 			return Sentencef("none")
 		}
-		return Sentencef("%s °C", strconv.FormatFloat(*v, 'f', -1, 64))
+		return Sentencef("%s °C", Decimal(*v))
 	}
 	switch name {
 	case "temp_min":

@@ -29,6 +29,11 @@ func Quantity(v float64, unit string) string {
 	return s + nbsp + unit
 }
 
+// Decimal writes a value with all its decimals and a true minus sign, never with an exponent.
+func Decimal(v float64) string {
+	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
+}
+
 // Span writes a time as people say it, all of it on one line: 40 s, 34 min, 2 h 5 min, 3 d 4 h.
 func Span(d time.Duration) string {
 	switch {

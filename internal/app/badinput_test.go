@@ -53,7 +53,7 @@ func TestBadInput(t *testing.T) {
 		{"NaN as a text", with(`"temperature":"NaN"`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "NaN" is "NaN", not a number`},
 		{"a broken DS18B20", with(`"temperature":-127`), one, stored, 6, `product_zone_temp "-127" is what a broken or disconnected sensor reports`},
 		{"a DS18B20 after its power came back", with(`"temperature":85.0`), one, stored, 6, `product_zone_temp "85" is what a DS18B20 reports after its power came back, before it measures`},
-		{"beyond what is measured", with(`"temperature":5000`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "5000" is 5000, not between -100 and 200 °C`},
+		{"beyond what is measured", with(`"temperature":5000`), one, outcomes{Ignored: 1}, 6, `product_zone_temp "5000" is 5000, not between −100 and 200 °C`},
 		{"seconds", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, stored, 1, ""},
 		{"the same uplink twice", with(fmt.Sprintf(`"temperature":1,"ts":%d`, epoch)), one, outcomes{Duplicates: 1}, 1, ""},
 		{"the same moment in ms", with(fmt.Sprintf(`"temperature":2,"ts":%d`, epoch*1e3)), one, outcomes{Duplicates: 1}, 1, ""},
@@ -188,7 +188,7 @@ func TestLeftOut(t *testing.T) {
 		"evaporator_temp|-999|is what a broken or disconnected sensor reports|1",
 		"ambient_temp|true|is not a number|1",
 		"setpoint_temp|off|is not a number|1",
-		"product_zone_temp|5000|is 5000, not between -100 and 200 °C|4",
+		"product_zone_temp|5000|is 5000, not between −100 and 200 °C|4",
 		"humidity|" + strings.Repeat("9", 40) + "…|is \"" + strings.Repeat("9", 40) + "…\", not a number|4",
 		"door_open|ajar|is neither true nor false|3",
 	}

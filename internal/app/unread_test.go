@@ -30,7 +30,7 @@ func TestNothingToRead(t *testing.T) {
 		shown       any // at the sender that waits
 	}{
 		{`"abc"`, 1, `phone: no device is bound to this sender, and product_zone_temp is "abc", not a number`, nil},
-		{`500`, 1, `phone: no device is bound to this sender, and product_zone_temp is 500, not between -100 and 200 °C`, nil},
+		{`500`, 1, `phone: no device is bound to this sender, and product_zone_temp is 500, not between −100 and 200 °C`, nil},
 		{`3.5`, 0, `phone: no device is bound to this sender`, 3.5},
 		{`"abc"`, 1, `phone: no device is bound to this sender, and product_zone_temp is "abc", not a number`, 3.5},
 		{`4.5`, 0, `phone: no device is bound to this sender`, 3.5},

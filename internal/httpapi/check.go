@@ -289,20 +289,17 @@ func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 	n, _ := strconv.ParseFloat(v, 64)
 	switch {
 	case s.Minimum != nil && s.Maximum != nil && (n < *s.Minimum || n > *s.Maximum):
-		f.Add(path, "must be between %s and %s", Plain(*s.Minimum), Plain(*s.Maximum))
+		f.Add(path, "must be between %s and %s", rimewatch.Decimal(*s.Minimum), rimewatch.Decimal(*s.Maximum))
 	case s.Minimum != nil && n < *s.Minimum:
-		f.Add(path, "must be at least %s", Plain(*s.Minimum))
+		f.Add(path, "must be at least %s", rimewatch.Decimal(*s.Minimum))
 	case s.Maximum != nil && n > *s.Maximum:
-		f.Add(path, "must be at most %s", Plain(*s.Maximum))
+		f.Add(path, "must be at most %s", rimewatch.Decimal(*s.Maximum))
 	case s.ExclusiveMinimum != nil && n <= *s.ExclusiveMinimum:
-		f.Add(path, "must be more than %s", Plain(*s.ExclusiveMinimum))
+		f.Add(path, "must be more than %s", rimewatch.Decimal(*s.ExclusiveMinimum))
 	case math.IsInf(n, 0) || (s.Type == huma.TypeInteger && math.Abs(n) > wire.MaxCount):
 		f.Add(path, "is too large")
 	}
 }
-
-// Plain writes v in decimal digits, never with an exponent.
-func Plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // query checks the parameters of a request and returns the values that the route
 // knows. Unknown ones are ignored. An integer too large for the machine becomes

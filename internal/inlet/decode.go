@@ -375,7 +375,7 @@ func store(f rimewatch.Field, n float64, unit string, into *rimewatch.Reading) s
 		return reason(fail("is what a broken or disconnected sensor reports"))
 	default:
 		info := f.Info()
-		return reason(fail("is %v, not between %v and %v %s", n, info.Min, info.Max, info.Unit))
+		return reason(fail("is %v, not between %v and %v %s", strings.Replace(fmt.Sprint(n), "-", "−", 1), rimewatch.Decimal(info.Min), rimewatch.Decimal(info.Max), info.Unit))
 	}
 	return ""
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -116,13 +115,13 @@ func (w Words) auditFact(name string, v any) string {
 
 // auditNumber writes a number by what its name says that it is.
 func (w Words) auditNumber(name string, v float64) string {
-	plain := minused(v)
+	plain := rimewatch.Decimal(v)
 	switch name {
 	case "digest_at": // minutes of the day
 		return w.Clock(time.Date(2000, 1, 1, 0, int(v), 0, 0, time.UTC))
 	case "temp_min", "temp_max", "critical_min", "critical_max":
 		if w.fahrenheit() {
-			plain = minused(math.Round(w.Temperature(v)*10) / 10)
+			plain = rimewatch.Decimal(math.Round(w.Temperature(v)*10) / 10)
 		}
 		return w.Number(plain) + " " + w.Degree()
 	case "clear_delta":
@@ -136,11 +135,6 @@ func (w Words) auditNumber(name string, v float64) string {
 		return w.Span(time.Duration(v) * time.Second)
 	}
 	return w.Number(plain)
-}
-
-// minused is a number with all its decimals and a true minus sign.
-func minused(v float64) string {
-	return strings.Replace(strconv.FormatFloat(v, 'f', -1, 64), "-", "−", 1)
 }
 
 // auditText writes a text: a time, a word of the API, or what a person wrote.

@@ -90,7 +90,7 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 	info := c.Field.Info()
 	inRange := func(name string, v float64) {
 		if v < info.Min || v > info.Max {
-			f.Add(name, "must be between %s and %s", httpapi.Plain(info.Min), httpapi.Plain(info.Max))
+			f.Add(name, "must be between %s and %s", rimewatch.Decimal(info.Min), rimewatch.Decimal(info.Max))
 		}
 	}
 	inRange("reference", b.Reference)
@@ -99,7 +99,7 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 		inRange("as_left", *b.AsLeft)
 	}
 	if most := mostOffset(c.Field); b.Offset != nil && math.Abs(*b.Offset) > most {
-		f.Add("offset", "must be between %s and %s", httpapi.Plain(-most), httpapi.Plain(most))
+		f.Add("offset", "must be between %s and %s", rimewatch.Decimal(-most), rimewatch.Decimal(most))
 	}
 	if b.PassLimit == nil && !c.Field.IsTemperature() {
 		f.Add("pass_limit", "is required for %s", c.Field)
