@@ -58,7 +58,7 @@ func TestReport(t *testing.T) {
 				file = string(b)
 			}
 		}
-		if text := strings.NewReplacer("=\r\n", "", "=\n", "").Replace(one.text); !strings.Contains(text, "Informes =E2=86=92 Env=C3=ADo por correo") {
+		if text := strings.NewReplacer("=\r\n", "", "=\n", "").Replace(one.text); !strings.Contains(text, "Informes=C2=A0=E2=86=92=C2=A0Env=C3=ADo por correo") {
 			t.Errorf("it does not say where its receivers are chosen:\n%s", text)
 		}
 		if file != "%PDF-1.4 the file" {
