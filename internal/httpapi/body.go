@@ -134,7 +134,16 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 	paced := pace(w, r.Body, r.ContentLength)
 	defer paced.done()
 	// What is compressed counts, too: empty members decompress to nothing for ever.
-	src := &boundedReader{r: paced, left: int64(limit)}
+	var src io.Reader = &boundedReader{r: paced, left: int64(limit)}
+	if encoding != "" && r.ContentLength > 0 && r.ContentLength <= promptBody {
+		// Little can be much to decompress: the time that takes is ours, not the sender's.
+		packed, err := io.ReadAll(src)
+		if err != nil {
+			return buf, badCompression(err)
+		}
+		paced.arrived()
+		src = bytes.NewReader(packed)
+	}
 	switch encoding {
 	case "":
 		if n := int(r.ContentLength); n > cap(buf) {

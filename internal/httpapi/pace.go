@@ -103,11 +103,22 @@ func (p *pacedReader) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.armed && !p.expired {
-		control := http.NewResponseController(p.w)
-		_ = control.SetReadDeadline(time.Time{})
-		_ = control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // its time began with the body
+		p.forgive()
 	}
 	p.armed, p.body, p.w = false, nil, nil
+}
+
+// arrived says that a small body is here, and that what is done with it may take long.
+func (p *pacedReader) arrived() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forgive()
+}
+
+func (p *pacedReader) forgive() {
+	control := http.NewResponseController(p.w)
+	_ = control.SetReadDeadline(time.Time{})
+	_ = control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // its time began with the body
 }
 
 // pacedError marks failures of the connection, not of the content.

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"io"
 	"net/http"
@@ -119,4 +121,27 @@ func TestLateAnswer(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestMuchToDecompress: of a body that is small until it is decompressed the sender's
+// time is up when it is here, not when that is done.
+func TestMuchToDecompress(t *testing.T) {
+	var body bytes.Buffer
+	z := gzip.NewWriter(&body)
+	_, err := z.Write(bytes.Repeat([]byte(" "), 4<<20))
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest("POST", "/", &body)
+	r.Header.Set("Content-Encoding", "gzip")
+	w := &deadlineWriter{ResponseWriter: httptest.NewRecorder()}
+	_, e := readBody(w, r, nil, maxBulkBody, func() *rimewatch.Error {
+		if body.Len() > 0 || len(w.set) != 1 || !w.set[0].IsZero() {
+			t.Errorf("while it is decompressed, %d bytes are waited for, until %v", body.Len(), w.set)
+		}
+		return nil
+	})
+	if e != nil || len(w.set) == 0 {
+		t.Errorf("%v, deadlines %v", e, w.set)
+	}
 }
