@@ -368,7 +368,7 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 		return out
 	}
 	before, severity := *a, a.critical
-	s.keepName(u, d, f)
+	s.keepName(u, at, d, f)
 	if faults[d.first].alert != faults[a.fault].alert {
 		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
 		s.alarm = alarm{opened: unit.StampOf(at), since: before.since, renewed: unit.StampOf(at)}
@@ -386,33 +386,6 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 	}
 	a.risk = before.risk // so that small steps add up to a change
 	return out
-}
-
-// keepName lets an open alert keep its fault: another takes its place when it fits
-// clearly better by what lasts, and what the old one was told by is gone. By single
-// windows one fault looks like another at noon and like itself at night.
-func (s *State) keepName(u *unit.State, d *diagnosis, f *findings) {
-	a := &s.alarm
-	if d.first == a.fault {
-		a.other = 0
-		return
-	}
-	slow := s.lasting(u)
-	own := fit(a.fault, &slow)
-	a.other = count(a.other, fit(d.first, &slow)-own >= needMargin && own < needFit && !alike(a.fault, d.first, &slow))
-	if a.other >= needPending {
-		a.other = 0
-		return
-	}
-	*d = diagnosis{first: a.fault, second: d.first, score: max(own, fit(a.fault, f)), next: d.score}
-}
-
-// alike reports whether nothing that is measured tells two faults apart that are not of
-// one family: valves that leak without a rattle, and a lack of refrigerant that has gone
-// so far that the suction line is no warmer any more.
-func alike(a, b uint8, f *findings) bool {
-	charge := func(i uint8) bool { return faults[i].family == familyCharge }
-	return f.of[unit.Vibration] < rattle && (charge(a) && b == fiValves || a == fiValves && charge(b))
 }
 
 func changed(a, b, by float64) bool { return math.Abs(a-b) >= by }

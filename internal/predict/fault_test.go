@@ -3,6 +3,7 @@ package predict
 import (
 	"testing"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -111,6 +112,34 @@ func TestNameOfALeakKeeps(t *testing.T) {
 		f := findings{of: [numFeatures]float64{feature(unit.Discharge): 8, feature(unit.Amps): -15, feature(unit.Vibration): tc.vibration}}
 		if got := alike(tc.open, tc.by, &f); got != tc.want {
 			t.Errorf("%s by %s at %v %%: alike %v", faults[tc.open].name, faults[tc.by].name, tc.vibration, got)
+		}
+	}
+}
+
+// TestIceOfWhatWasTold: a lack of refrigerant that has been told for
+// longer than ice takes lets the coil ice up; what is told of late may have been the ice,
+// and so may what does not heat the gas.
+func TestIceOfWhatWasTold(t *testing.T) {
+	const opened = 100 * rimewatch.Day
+	for _, tc := range []struct {
+		name     string
+		told, by uint8
+		after    rimewatch.Time
+		warmer   float64
+		want     bool
+	}{
+		{"a leak for four days", fiUndercharge, fiIcing, 4 * rimewatch.Day, 7, true},
+		{"valves for four days", fiValves, fiDefrost, 4 * rimewatch.Day, 7, true},
+		{"a leak since yesterday", fiUndercharge, fiIcing, rimewatch.Day, 7, false},
+		{"a leak of which the heat is gone", fiUndercharge, fiIcing, 4 * rimewatch.Day, 1, false},
+		{"a fan", fiCondenserFan, fiIcing, 4 * rimewatch.Day, 7, false},
+		{"another fault than ice", fiUndercharge, fiFouling, 4 * rimewatch.Day, 7, false},
+	} {
+		s := State{alarm: alarm{fault: tc.told, opened: unit.StampOf(opened)}}
+		var f findings
+		f.of[unit.Discharge] = tc.warmer
+		if got := s.iceOf(tc.by, opened+tc.after, &f); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }

@@ -1,0 +1,44 @@
+package predict
+
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+// keepName lets an open alert keep its fault: another takes its place when it fits
+// clearly better by what lasts, and what the old one was told by is gone. By single
+// windows one fault looks like another at noon and like itself at night.
+func (s *State) keepName(u *unit.State, at rimewatch.Time, d *diagnosis, f *findings) {
+	a := &s.alarm
+	if d.first == a.fault {
+		a.other = 0
+		return
+	}
+	slow := s.lasting(u)
+	own := fit(a.fault, &slow)
+	a.other = count(a.other, fit(d.first, &slow)-own >= needMargin && own < needFit && !alike(a.fault, d.first, &slow) && !s.iceOf(d.first, at, &slow))
+	if a.other >= needPending {
+		a.other = 0
+		return
+	}
+	*d = diagnosis{first: a.fault, second: d.first, score: max(own, fit(a.fault, f)), next: d.score}
+}
+
+// alike reports whether nothing that is measured tells two faults apart that are not of
+// one family: valves that leak without a rattle, and a lack of refrigerant that has gone
+// so far that the suction line is no warmer any more.
+func alike(a, b uint8, f *findings) bool {
+	charge := func(i uint8) bool { return faults[i].family == familyCharge }
+	return f.of[unit.Vibration] < rattle && (charge(a) && b == fiValves || a == fiValves && charge(b))
+}
+
+// iceOf reports whether ice is what the fault that is told has come to: a lack of
+// refrigerant and valves that leak let a unit run on until its coil ices up. What was told
+// for longer than ice takes to end a unit's work was no ice, and is there for as long as
+// the discharge line is too hot.
+func (s *State) iceOf(fault uint8, at rimewatch.Time, f *findings) bool {
+	a := &s.alarm
+	heats := faults[a.fault].family == familyCharge || a.fault == fiValves
+	return heats && faults[fault].family == familyFrost && f.of[unit.Discharge] >= unit.Discharge.Floor() &&
+		float64(at-a.opened.Time()) >= faults[fault].within*float64(rimewatch.Hour)
+}
