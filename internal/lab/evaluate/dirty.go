@@ -154,12 +154,18 @@ func runWildTrial(tr *trial, equipment string, seed uint64, lacks []rimewatch.Fi
 	return outcomes, nil
 }
 
-// hear notes what a prediction says last, and what it promises first.
+// hear notes what a prediction says last before the product alarm, and what it promises
+// first. One that comes after the alarm is late, which is counted by itself: its first word
+// is its last.
 func (o *wildOutcome) hear(tr *trial, e *event, after float64) {
-	if after < 0 || !e.predicts || e.what == "resolved" || !math.IsNaN(o.end) {
+	late := !math.IsNaN(o.end)
+	if after < 0 || !e.predicts || e.what == "resolved" || late && after != o.found {
 		return
 	}
 	o.last = e.fault == tr.fault || slices.Contains(tr.same, e.fault)
+	if late {
+		return
+	}
 	if e.lead != nil && math.IsNaN(o.lead) {
 		o.lead, o.low, o.hi, o.leadAt = *e.lead/24, *e.low/24, math.Inf(1), after
 		if e.high != nil {
