@@ -74,6 +74,7 @@ export class Visitor {
     const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
     if (status === 401 && this.endsElsewhere) return;
+    if (this.endsElsewhere && m.text().includes('HTTP Authentication failed')) return; // of the stream
     if ((status === 500 && this.failing) || (status === 429 && this.busy)) return;
     if (m.text().includes('WebSocket is closed before the connection is established')) return; // the page was left, or had another language, before a busy server had answered
     if (status === 404 && URL.canParse(url) && this.nothingAt.test(new URL(url).pathname)) return;

@@ -74,7 +74,7 @@ describe('connecting', () => {
     await page.getByRole('button', { name: /Your phone/ }).click();
     const link = await copied();
     await page.getByRole('img', { name: 'QR code of the link' }).waitFor();
-    await page.getByText('A phone does not reach 127.0.0.1').waitFor();
+    await page.getByText('A phone cannot reach 127.0.0.1').waitFor();
     await visitor.fine('a phone to be connected');
     const guest = await Visitor.arrive(shop.browser, shop.server, phone);
     const its = guest.page;

@@ -107,6 +107,7 @@ describe('two people', () => {
     visitor.nothingAt = /WIC-3/;
     await api.send('DELETE', '/v1/devices/WIC-3');
     await page.getByRole('heading', { name: 'Device WIC-3 not found' }).waitFor();
+    await page.goto('/'); // or the page asks for what is gone once a minute
     await visitor.quiet('a device that was deleted');
     visitor.nothingAt = /^$/;
   });

@@ -80,6 +80,12 @@ async function relearning(s) {
   return '/devices/WIF-0001';
 }
 
+/** invited is the link of somebody who has no account yet. */
+async function invited(s) {
+  const { secret } = await s.ask('POST', '/v1/members', { email: `new-${Date.now()}@market.example`, role: 'technician' });
+  return `/invitation#${secret}`;
+}
+
 /** statusLink is the address of the status page of all sites. */
 async function statusLink(s) {
   const { plain_token } = await s.ask('POST', '/v1/tokens', { name: 'For the landlord', scopes: ['status:read'] });
@@ -142,11 +148,12 @@ const demoPages = [
   { name: 'settings-sources', path: '/settings/sources' },
   { name: 'source-add', path: '/settings/sources', act: press('Add source') },
   { name: 'connect', path: '/connect' },
-  ...['phone', 'esp32', 'chirpstack', 'home-assistant', 'mqtt', 'curl', 'other'].map((k) => ({ name: `connect-${k}`, path: `/connect?with=${k}` })),
+  ...['phone', 'esp32', 'chirpstack', 'tts', 'shelly', 'home-assistant', 'zigbee2mqtt', 'mqtt', 'telegraf', 'curl', 'python', 'other'].map((k) => ({ name: `connect-${k}`, path: `/connect?with=${k}` })),
   { name: 'labels', path: '/labels' },
   { name: 'forgot', path: '/forgot', anonymous: true },
   { name: 'reset', path: '/reset', anonymous: true },
   { name: 'invitation', path: '/invitation', anonymous: true },
+  { name: 'invitation-open', path: invited, anonymous: true },
   { name: 'status-none', path: '/status', anonymous: true },
   { name: 'send-none', path: '/send', anonymous: true },
   { name: 'status', path: statusLink, anonymous: true },
