@@ -137,9 +137,9 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 	var src io.Reader = &boundedReader{r: paced, left: int64(limit)}
 	if encoding != "" && r.ContentLength > 0 && r.ContentLength <= promptBody {
 		// Little can be much to decompress: the time that takes is ours, not the sender's.
-		packed, err := io.ReadAll(src)
-		if err != nil {
-			return buf, badCompression(err)
+		packed, e := readAll(paced, make([]byte, 0, r.ContentLength+1), int(r.ContentLength), promptBody, nil, badCompression)
+		if e != nil {
+			return buf, e
 		}
 		paced.arrived()
 		src = bytes.NewReader(packed)

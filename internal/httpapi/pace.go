@@ -103,19 +103,13 @@ func (p *pacedReader) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.armed && !p.expired {
-		p.forgive()
+		p.arrived()
 	}
 	p.armed, p.body, p.w = false, nil, nil
 }
 
-// arrived says that a small body is here, and that what is done with it may take long.
+// arrived takes the deadline of a body that is here away, and gives the answer its whole time.
 func (p *pacedReader) arrived() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.forgive()
-}
-
-func (p *pacedReader) forgive() {
 	control := http.NewResponseController(p.w)
 	_ = control.SetReadDeadline(time.Time{})
 	_ = control.SetWriteDeadline(time.Now().Add(WriteTimeout)) // its time began with the body

@@ -207,9 +207,11 @@ func (s *Sender) html(m *message.Message) (string, error) {
 		colour, dark = "#a15c00", "#f2b866"
 	}
 	// "[critical] Back walk-in: …": what sorts a list of mails stands above the headline here.
-	tag, title, tagged := strings.Cut(strings.TrimPrefix(m.Data.Subject, "["), "] ")
-	if !tagged {
-		tag, title = "", m.Data.Subject
+	tag, title := "", m.Data.Subject
+	if rest, tagged := strings.CutPrefix(title, "["); tagged {
+		if before, after, closed := strings.Cut(rest, "] "); closed {
+			tag, title = before, after
+		}
 	}
 	err := s.page.Execute(&b, struct {
 		*message.Message
