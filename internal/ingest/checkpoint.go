@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -22,12 +23,16 @@ const (
 	// times a reading.
 	checkpointEach       = 30
 	mostCheckpointInputs = 20_000_000
+
+	// checkpointHaste is how much faster checkpoints are written than it takes to write
+	// each changed unit's once in Config.CheckpointAfter.
+	checkpointHaste = 1.5
 )
 
 // checkpoints is the goroutine that writes the states of changed units.
 func (s *Service) checkpoints() {
 	for range ticker.Every(s.stopping, checkpointTick, nil) {
-		s.checkpoint(s.cfg.CheckpointAfter)
+		s.checkpoint(s.cfg.CheckpointAfter, true)
 		s.watchSettings()
 	}
 }
@@ -52,20 +57,25 @@ type copied struct {
 	state engine.State
 }
 
-// checkpoint writes the units whose oldest change is older than age, or all
-// that lag far behind. The log may then forget what no unit needs.
-func (s *Service) checkpoint(age time.Duration) {
+// checkpoint writes the units whose oldest change is older than age, paced as many
+// as one tick may, and all that lag far behind. The log may then forget what no
+// unit needs.
+func (s *Service) checkpoint(age time.Duration, paced bool) {
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
-	before := s.clock().Add(-age)
+	before, left := s.clock().Add(-age), math.MaxInt
+	if paced && !s.call(func(w *writer) { left = w.dirty.pace(age) }) {
+		return
+	}
 	taken := s.copies
 	defer func() { s.copies = taken }()
 	for wrote := false; ; wrote = true {
 		var seq, floor store.Seq
 		taken = taken[:0]
-		if !s.call(func(w *writer) { taken, seq, floor = w.takeDirty(before, taken) }) || len(taken) == 0 && (wrote || floor == 0) {
+		if !s.call(func(w *writer) { taken, seq, floor = w.takeDirty(before, left, taken) }) || len(taken) == 0 && (wrote || floor == 0) {
 			return
 		}
+		left = max(0, left-len(taken))
 		err := s.save(taken, seq, floor)
 		s.call(func(w *writer) { w.dirty.saved(taken, err) })
 		clear(taken)
@@ -132,6 +142,13 @@ func (x *dirtyUnits) add(u *unit, seq store.Seq, now rimewatch.Time) {
 	}
 }
 
+// pace is how many units may be written within one tick because they are old. A
+// large fleet that has reported within seconds becomes old within seconds: written
+// at once it would take the processors from everybody who sends.
+func (x *dirtyUnits) pace(after time.Duration) int {
+	return max(checkpointTake, int(checkpointHaste*float64(len(x.list))*checkpointTick.Seconds()/after.Seconds()))
+}
+
 // first returns the first commit that some checkpoint does not cover; last is the
 // last commit.
 func (x *dirtyUnits) first(last store.Seq) store.Seq {
@@ -148,9 +165,9 @@ func (x *dirtyUnits) first(last store.Seq) store.Seq {
 func (d *dirtyUnit) stale() bool { return d.unit.deleted || d.unit.dirtySeq != d.seq }
 
 // takeDirty copies the states of one slice, which are durable: no group is under
-// way. It returns the commit that they are of, and the first that a unit outside
-// the slice still needs.
-func (w *writer) takeDirty(before rimewatch.Time, list []copied) (_ []copied, seq, floor store.Seq) {
+// way. At most left of them are taken only because they are old. It returns the
+// commit that they are of, and the first that a unit outside the slice still needs.
+func (w *writer) takeDirty(before rimewatch.Time, left int, list []copied) (_ []copied, seq, floor store.Seq) {
 	if len(w.lost) > 0 { // a state may be ahead of what is durable
 		return list, 0, 0
 	}
@@ -162,7 +179,7 @@ func (w *writer) takeDirty(before rimewatch.Time, list []copied) (_ []copied, se
 		if d.stale() {
 			continue
 		}
-		if d.since > before && x.inputs-d.inputs < lag {
+		if (d.since > before || len(list) >= left) && x.inputs-d.inputs < lag {
 			break
 		}
 		list = append(list, copied{dirtyUnit: d, facts: d.unit.facts, state: *w.memory.state(d.unit)})
@@ -238,7 +255,7 @@ func cutPayload(b []byte) (payload, rest []byte, err error) {
 func (s *Service) CheckpointAll() {
 	select {
 	case <-s.loaded:
-		s.checkpoint(0)
+		s.checkpoint(0, false)
 	case <-s.stopping:
 	}
 }

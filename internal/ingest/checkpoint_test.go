@@ -48,3 +48,38 @@ func TestCheckpointInputs(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckpointPace: a fleet that has reported in one moment is not written in one.
+func TestCheckpointPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		var ids []int64
+		for i := range 2500 {
+			ids = append(ids, r.device(fmt.Sprint("D-", i), "walkin_freezer"))
+		}
+		for _, id := range ids {
+			r.send(id, r.now(), -20)
+		}
+		written := func() (n int) {
+			if err := r.s.Checkpoints(t.Context(), ids, func(store.Checkpoint) error { n++; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		time.Sleep(119 * time.Second)
+		last := written()
+		var steps []int
+		for range 6 {
+			time.Sleep(time.Second)
+			n := written()
+			if n-last > 1024 {
+				t.Errorf("%d states are written within a second", n-last)
+			}
+			steps, last = append(steps, n), n
+		}
+		if last != len(ids) {
+			t.Errorf("%d states are written in the end: %v", last, steps)
+		}
+	})
+}

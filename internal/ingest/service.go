@@ -61,8 +61,8 @@ type Config struct {
 	// Steppers is how many goroutines help the writer to evaluate. Default: one
 	// fewer than processors.
 	Steppers int
-	// CheckpointAfter is how long a changed unit may wait for its checkpoint.
-	// Default 2 min.
+	// CheckpointAfter is how long a changed unit may wait for its checkpoint, up to
+	// twice as long where a thousand and more become old within a second. Default 2 min.
 	CheckpointAfter time.Duration
 	// CheckpointInputs is how many inputs may lie behind the oldest checkpoint, which is
 	// what a recovery replays; where many units change, thirty for each of them may.
