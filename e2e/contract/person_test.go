@@ -43,7 +43,7 @@ func (m mailbox) option(t *testing.T) option {
 	srv := smtp.NewServer(m)
 	done := make(chan struct{})
 	go func() { defer close(done); _ = srv.Serve(l) }()
-	t.Cleanup(func() { _ = srv.Close(); <-done })
+	t.Cleanup(func() { _, _, _ = srv.Close(), l.Close(), <-done }) // the listener too: the server may not have begun
 	return func(_ *service, c *app.Config) {
 		c.SMTPHost, c.SMTPPort, c.SMTPTLS, c.SMTPFrom = "127.0.0.1", l.Addr().(*net.TCPAddr).Port, "none", "rimewatch@example.com"
 		c.PublicURL = "http://rime.example"

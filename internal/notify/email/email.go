@@ -206,19 +206,11 @@ func (s *Sender) html(m *message.Message) (string, error) {
 	case m.Data.Kind == rimewatch.DeliveryOpened, m.Data.Kind == rimewatch.DeliveryRepeat, m.Data.Kind == rimewatch.DeliveryDigest:
 		colour, dark = "#a15c00", "#f2b866"
 	}
-	// "[critical] Back walk-in: …": what sorts a list of mails stands above the headline here.
-	tag, title := "", m.Data.Subject
-	if rest, tagged := strings.CutPrefix(title, "["); tagged {
-		if before, after, closed := strings.Cut(rest, "] "); closed {
-			tag, title = before, after
-		}
-	}
 	err := s.page.Execute(&b, struct {
 		*message.Message
-		Tag, Title           string
 		Colour, Dark         template.CSS // on white, and where the reader has it dark
 		Language, Open, Sent string
-	}{m, tag, title, template.CSS(colour), template.CSS(dark), words.Language, words.Say("Open in Rimewatch"), strings.ReplaceAll(sent, " → ", "\u00a0→\u00a0")})
+	}{m, template.CSS(colour), template.CSS(dark), words.Language, words.Say("Open in Rimewatch"), strings.ReplaceAll(sent, " → ", "\u00a0→\u00a0")})
 	return b.String(), err
 }
 

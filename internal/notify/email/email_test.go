@@ -122,6 +122,7 @@ func serve(t *testing.T, s *server, withTLS, implicit bool) email.Config {
 	go func() { done <- srv.Serve(l) }()
 	t.Cleanup(func() {
 		_ = srv.Close()
+		_ = l.Close() // of which the server knows nothing if it has not begun to serve
 		if err := <-done; err != nil && !errors.Is(err, smtp.ErrServerClosed) {
 			t.Error(err)
 		}

@@ -1,7 +1,6 @@
 package message
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -56,7 +55,7 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 	case r.Level > 0:
 		lead = w.Say("Not acknowledged yet:") + " "
 	}
-	d.Subject = fmt.Sprintf("[%s] %s%s", w.severity(v.Severity), lead, w.headline(v, c.Now))
+	d.entitle(w.severity(v.Severity), lead+w.headline(v, c.Now))
 	sentences := []string{}
 	switch r.After {
 	case "acknowledgement":
@@ -78,25 +77,26 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 	w := c.words()
 	lasted, name, title := w.span(v.ResolvedAt.Sub(began(v))), w.who(v), w.Title(&v.Alert)
+	var subject string
 	switch v.Resolution {
 	case rimewatch.ResolvedManual:
 		by := v.ResolvedBy
 		if by == "" {
 			by = w.Say("Someone")
 		}
-		d.Subject = w.Sayf("%s: resolved by %s after %s", name, by, lasted)
+		subject = w.Sayf("%s: resolved by %s after %s", name, by, lasted)
 		d.Text = w.Sayf("%s resolved the alert “%s”.", by, title)
 		if v.Note != "" {
 			d.Text += " " + w.Sayf("Note: %s", v.Note)
 		}
 	case rimewatch.ResolvedSuperseded:
-		d.Subject = w.Sayf("%s: removed", name)
+		subject = w.Sayf("%s: removed", name)
 		d.Text = w.Sayf("%s was removed or replaced, so the alert “%s” is resolved.", name, title)
 	default:
-		d.Subject = w.Sayf("%s: %s after %s", name, w.Lower(w.Ending(&v.Alert)), lasted)
+		subject = w.Sayf("%s: %s after %s", name, w.Lower(w.Ending(&v.Alert)), lasted)
 		d.Text = w.Message(&v.Alert)
 	}
-	d.Subject = "[" + w.Say("resolved") + "] " + d.Subject
+	d.entitle(w.Say("resolved"), subject)
 	c.facts(d, v)
 	d.fact(w.Say("Started"), w.Moment(began(v)))
 	d.fact(w.Say("Ended"), w.Sayf("%s, after %s", w.Moment(v.ResolvedAt), lasted))

@@ -3,7 +3,6 @@ package message
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -53,7 +52,7 @@ func Bundle(list []*Message) *Message {
 	if critical > 0 {
 		tag, m.Data.Kind, m.Data.Urgent = "critical", rimewatch.DeliveryOpened, true
 	}
-	m.Data.Subject = fmt.Sprintf("[%s] %s: %s", w.Say(tag), where(first, len(sites), nowhere), w.parts(critical, warnings, over))
+	m.Data.entitle(w.Say(tag), where(first, len(sites), nowhere)+": "+w.parts(critical, warnings, over))
 	m.Data.Text = w.Sayf("%d alerts in %s at the same time, in one message.", len(list), first.Workspace.Name)
 	if base, _, ok := strings.Cut(first.Link, "/alerts/"); ok {
 		m.Data.Link = base + "/alerts"
@@ -61,13 +60,10 @@ func Bundle(list []*Message) *Message {
 	return m
 }
 
-// lineOf is a message as a line of a list. Its subject stands alone; the tag
-// before it is said by the order.
+// lineOf is a message as a line of a list. Its title stands alone; the tag is said
+// by the order.
 func lineOf(d *Data, site bool) Line {
-	l := Line{Severity: rimewatch.Warning, Over: d.Kind == rimewatch.DeliveryRecovery, Text: d.Subject, Link: d.Link}
-	if _, rest, ok := strings.Cut(d.Subject, "] "); ok {
-		l.Text = rest
-	}
+	l := Line{Severity: rimewatch.Warning, Over: d.Kind == rimewatch.DeliveryRecovery, Text: d.Title(), Link: d.Link}
 	if l.Over {
 		l.Text = d.words().Say("Resolved:") + " " + l.Text
 	}

@@ -28,9 +28,10 @@ type Data struct {
 	Alert      json.RawMessage        `json:"alert"` // as in the REST API, null without one
 	Device     *Device                `json:"device"`
 	Site       *Site                  `json:"site"`
-	Subject    string                 `json:"subject"`
-	Text       string                 `json:"text"`  // one or a few sentences
-	Facts      []Fact                 `json:"facts"` // in the order in which they matter
+	Subject    string                 `json:"subject"`       // "[" Tag "] ", if there is one, before the title
+	Tag        string                 `json:"tag,omitempty"` // what sorts a list of messages: critical, resolved, …
+	Text       string                 `json:"text"`          // one or a few sentences
+	Facts      []Fact                 `json:"facts"`         // in the order in which they matter
 	Alerts     []Line                 `json:"alerts,omitempty"`
 	Report     *Report                `json:"report,omitempty"` // nil without one
 	Link       string                 `json:"link"`             // where to look and to acknowledge, "" when the service does not know its address
@@ -100,6 +101,19 @@ func (c *Context) link(path string) string {
 }
 
 func (c *Context) alertLink(id int64) string { return c.link(fmt.Sprintf("/alerts/%d", id)) }
+
+// entitle gives a message its subject.
+func (d *Data) entitle(tag, title string) {
+	d.Tag, d.Subject = tag, "["+tag+"] "+title
+}
+
+// Title is the subject without its tag.
+func (d *Data) Title() string {
+	if d.Tag == "" {
+		return d.Subject
+	}
+	return strings.TrimPrefix(d.Subject, "["+d.Tag+"] ")
+}
 
 // Headline is the subject with the site of its unit: what stands alone in a list of
 // mails, over a message or on a lock screen.

@@ -101,6 +101,34 @@ func TestSubjectsAndTexts(t *testing.T) {
 	}
 }
 
+// TestTitleKeepsBrackets: what a shop writes into names is not taken for a tag.
+func TestTitleKeepsBrackets(t *testing.T) {
+	named := func(v *rimewatch.AlertView) { v.DeviceName = "[A] Cooler [test] 3" }
+	c := context(t, at+2*rimewatch.Hour+4*rimewatch.Minute)
+	opened := c.Of(view(named), message.Reason{Kind: rimewatch.DeliveryOpened})
+	const title = "[A] Cooler [test] 3: −8.3 °C, too warm for 2 h 4 min"
+	b, err := opened.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := message.Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, m := range map[string]*message.Message{"opened": opened, "kept with a delivery": kept} {
+		if d := &m.Data; typed(d.Title()) != title || typed(d.Subject) != "[warning] "+title {
+			t.Errorf("%s: %q of %q", what, d.Title(), d.Subject)
+		}
+	}
+	if line := message.Bundle([]*message.Message{opened, opened}).Data.Alerts[0]; typed(line.Text) != title {
+		t.Errorf("a line of several: %q", line.Text)
+	}
+	report := message.Data{Subject: "[A] Temperature log"}
+	if report.Title() != report.Subject {
+		t.Errorf("without a tag: %q", report.Title())
+	}
+}
+
 // typed is a text with the spaces that a keyboard has.
 func typed(s string) string { return strings.ReplaceAll(s, "\u00a0", " ") }
 

@@ -2,7 +2,6 @@ package message
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -30,7 +29,7 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 	if n := fitting(d.Alerts); n < len(d.Alerts) {
 		d.Alerts = append(d.Alerts[:n], Line{Text: w.Sayf("and %d more", len(list)-n), Link: c.link("/alerts")})
 	}
-	d.Subject = fmt.Sprintf("[%s] %s: %s", w.Say("digest"), c.Workspace.Name, w.counted(open, len(list)-open))
+	d.entitle(w.Say("digest"), c.Workspace.Name+": "+w.counted(open, len(list)-open))
 	d.Text = w.Sayf("Warnings in %s as of %s.", c.Workspace.Name, w.Moment(c.Now))
 	d.Link = c.link("/alerts")
 	return m
@@ -67,7 +66,7 @@ func (w words) counted(open, over int) string {
 func (c *Context) Test(channel string) *Message {
 	m := c.message("channel.test", rimewatch.DeliveryTest)
 	w := c.words()
-	m.Data.Subject = "[" + w.Say("test") + "] " + w.Sayf("Rimewatch can reach you through “%s”", channel)
+	m.Data.entitle(w.Say("test"), w.Sayf("Rimewatch can reach you through “%s”", channel))
 	m.Data.Text = w.Sayf("This is a test of the channel “%s” in %s. Nothing is wrong: alerts will arrive here in the same way.", channel, c.Workspace.Name)
 	m.Data.fact(w.Say("Sent"), w.Moment(c.Now))
 	m.Data.Link = c.link("/")
@@ -94,7 +93,7 @@ func (c *Context) Failing(o *Outage) *Message {
 	m := c.message("channel.failing", rimewatch.DeliveryFallback)
 	d := &m.Data
 	w := c.words()
-	d.Subject = "[" + w.Say("trouble") + "] " + w.Sayf("The channel “%s” is failing", o.Channel)
+	d.entitle(w.Say("trouble"), w.Sayf("The channel “%s” is failing", o.Channel))
 	d.Text = w.Sayf("Rimewatch cannot deliver messages through “%s”, so this one comes through another channel. Alerts may be waiting there unseen.", o.Channel)
 	d.fact(w.Say("Since"), w.Moment(o.Since))
 	d.fact(w.Say("Error"), o.Error.In(w.Say))
@@ -113,7 +112,7 @@ func (c *Context) Recovered(o *Outage) *Message {
 	m := c.message("channel.recovered", rimewatch.DeliveryFallback)
 	d := &m.Data
 	w := c.words()
-	d.Subject = "[" + w.Say("ok") + "] " + w.Sayf("The channel “%s” works again", o.Channel)
+	d.entitle(w.Say("ok"), w.Sayf("The channel “%s” works again", o.Channel))
 	d.Text = w.Sayf("Rimewatch can deliver messages through “%s” again. Those that were waiting are being sent.", o.Channel)
 	d.fact(w.Say("Since"), w.Moment(c.Now))
 	d.fact(w.Say("Workspace"), c.Workspace.Name)

@@ -124,14 +124,12 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 func payload(m *message.Message, role rimewatch.Role) Payload {
 	d := &m.Data
 	w := phrase.In(d.Locale)
-	p := Payload{Title: d.Subject, Body: d.Text, Path: "/", Urgent: d.Urgent, Lang: w.Language, Tag: "rimewatch"}
-	if _, rest, tagged := strings.Cut(d.Subject, "] "); tagged {
-		p.Title = rest
-		if d.Urgent {
-			p.Title = w.Say("Critical:") + " " + rest
-		} else if d.Kind == rimewatch.DeliveryRecovery {
-			p.Title = w.Say("Resolved:") + " " + rest
-		}
+	p := Payload{Title: d.Title(), Body: d.Text, Path: "/", Urgent: d.Urgent, Lang: w.Language, Tag: "rimewatch"}
+	switch {
+	case d.Urgent:
+		p.Title = w.Say("Critical:") + " " + p.Title
+	case d.Kind == rimewatch.DeliveryRecovery:
+		p.Title = w.Say("Resolved:") + " " + p.Title
 	}
 	if d.Site != nil && len(d.Alerts) == 0 {
 		p.Body = d.Site.Name + " – " + p.Body

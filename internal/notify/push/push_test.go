@@ -171,7 +171,7 @@ func (x strict) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func alert(language string) *message.Message {
 	return &message.Message{Data: message.Data{
-		Kind: rimewatch.DeliveryOpened, Urgent: true, Subject: "[critical] Back walk-in: 8.2 °C, too warm", Text: "Check that the door is shut.", Alert: json.RawMessage(`{"id":41}`),
+		Kind: rimewatch.DeliveryOpened, Urgent: true, Tag: "critical", Subject: "[critical] Back walk-in: 8.2 °C, too warm", Text: "Check that the door is shut.", Alert: json.RawMessage(`{"id":41}`),
 		Site: &message.Site{Name: "Corner shop"}, Locale: rimewatch.Locale{Language: language},
 	}}
 }
@@ -210,7 +210,7 @@ func TestWhoMayNotAcknowledge(t *testing.T) {
 		t.Errorf("%v %+v", err, s.got)
 	}
 	over := alert("en")
-	over.Data.Kind, over.Data.Urgent, over.Data.Subject = rimewatch.DeliveryRecovery, false, "[resolved] Back walk-in: back in range"
+	over.Data.Kind, over.Data.Urgent, over.Data.Tag, over.Data.Subject = rimewatch.DeliveryRecovery, false, "resolved", "[resolved] Back walk-in: back in range"
 	if err := send(rimewatch.RoleOwner, over); err != nil || s.got.AlertID != 0 || s.got.Title != "Resolved: Back walk-in: back in range" || s.header.Get("Urgency") != "normal" {
 		t.Errorf("%v %+v", err, s.got)
 	}

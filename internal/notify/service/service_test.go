@@ -19,7 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 )
 
-var note = &message.Message{Type: "alert.opened", Data: message.Data{Subject: "[critical] Back walk-in −8.2 °C", Text: "Look at the door.", Link: "https://watch.example.org/alerts/1"}}
+var note = &message.Message{Type: "alert.opened", Data: message.Data{Tag: "critical", Subject: "[critical] Back walk-in −8.2 °C", Text: "Look at the door.", Link: "https://watch.example.org/alerts/1"}}
 
 // urls has one of every service that can be used, at a host where it has one.
 func urls(host string) map[string]string {

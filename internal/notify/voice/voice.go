@@ -109,10 +109,6 @@ const (
 // what is wrong, where.
 func aloud(d *message.Data) string {
 	w := phrase.In(d.Locale)
-	_, what, tagged := strings.Cut(d.Subject, "] ")
-	if !tagged {
-		what = d.Subject
-	}
 	spoken := []string{w.Sayf("This is Rimewatch for %s", d.Workspace.Name)}
 	switch {
 	case d.Kind == rimewatch.DeliveryTest, d.Kind == rimewatch.DeliveryFallback:
@@ -123,7 +119,7 @@ func aloud(d *message.Data) string {
 	default:
 		spoken = append(spoken, w.Say("Warning"))
 	}
-	spoken = append(spoken, what)
+	spoken = append(spoken, d.Title())
 	if d.Site != nil && d.Device != nil && len(d.Alerts) == 0 {
 		spoken = append(spoken, d.Site.Name)
 	}

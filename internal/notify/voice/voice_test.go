@@ -49,7 +49,7 @@ func (x *twilioStub) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func opened(language string) *message.Message {
-	m := &message.Message{Data: message.Data{Kind: rimewatch.DeliveryOpened, Urgent: true, Subject: "[critical] Back walk-in: −8.2 °C, too warm for 1 h 5 min", Workspace: message.Ref{Name: "Corner shop"}, Locale: rimewatch.Locale{Language: language}}}
+	m := &message.Message{Data: message.Data{Kind: rimewatch.DeliveryOpened, Urgent: true, Tag: "critical", Subject: "[critical] Back walk-in: −8.2 °C, too warm for 1 h 5 min", Workspace: message.Ref{Name: "Corner shop"}, Locale: rimewatch.Locale{Language: language}}}
 	m.Data.Alert = json.RawMessage(`{"id":41}`)
 	return m
 }
