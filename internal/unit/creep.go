@@ -66,8 +66,11 @@ func (d *creeps) endDay(most uint8) {
 // keep forgets all but the newest days.
 func (d *creeps) keep(days uint8) {
 	d.known = days
-	clear(d.steps[max(1, days)-1:])
+	clear(d.steps[len(d.between()):])
 }
+
+// between are the steps between the days that are known, newest first.
+func (d *creeps) between() []int8 { return d.steps[:max(1, d.known)-1] }
 
 // wandered returns by how much the zone has wandered away bit by bit, K; 0 = it has not.
 func (d *creeps) wandered() (by float64) {
@@ -202,7 +205,7 @@ func (d *creeps) code(c *Codec) {
 	if c.Check(d.known <= weekDays); d.known > weekDays {
 		return
 	}
-	for i := range d.steps[:max(1, d.known)-1] {
+	for i := range d.between() {
 		step := uint8(d.steps[i])
 		c.Bytes(&step)
 		d.steps[i] = int8(step)

@@ -39,8 +39,8 @@ func ReviewWarming(s *State, day rimewatch.Time, warms func(steps []int8) (days 
 		}
 		return
 	}
-	steps := d.steps // a copy, so that nothing of s is handed out: every reading would pay for it with memory
-	if days := warms(steps[:max(1, d.known)-1]); days > 0 && zoneOnly(s) {
+	past := *d // a copy, so that nothing of s is handed out: every reading would pay for it with memory
+	if days := warms(past.between()); days > 0 && zoneOnly(s) {
 		d.since, d.from, d.top = StampOf(day-rimewatch.Time(days)*rimewatch.Day), d.newest, d.newest
 		for _, step := range d.steps[:days] {
 			d.from -= int16(step)
