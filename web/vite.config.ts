@@ -3,7 +3,8 @@ import { join, relative } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import tailwindcss from '@tailwindcss/vite';
 import { svelte } from '@sveltejs/vite-plugin-svelte';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, minifySync, type Plugin } from 'vite';
+import { ahead } from './scripts/ahead.mjs';
 import { languages } from './scripts/languages.mjs';
 import { needed, source } from './scripts/texts.mjs';
 import { worker } from './scripts/worker.mjs';
@@ -18,6 +19,7 @@ function compressed(): Plugin {
     closeBundle() {
       for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
         if (!/\.(js|css|svg|html|webmanifest)$/.test(name)) continue;
+        if (name === 'theme.js') writeFileSync(join(out, name), minifySync(name, readFileSync(join(out, name), 'utf8')).code);
         const plain = readFileSync(join(out, name));
         const br = brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
         // Shorter blocks fit some scripts better.
@@ -46,7 +48,7 @@ const shared = (id: string) => overview.has(relative(source, id));
 const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [emptied(), tailwindcss(), svelte(), languages(), worker(), compressed()],
+  plugins: [emptied(), tailwindcss(), svelte(), languages(), worker(), ahead(), compressed()],
   build: {
     outDir: out,
     emptyOutDir: false,

@@ -46,6 +46,9 @@ func TestReadingsWait(t *testing.T) {
 	if len(senders) != 4 || waits(senders, "Other") != 4.0 {
 		t.Fatalf("what waits: %v", senders)
 	}
+	if n := h.call("GET", "/sources", "")["waiting_senders"]; n != 4.0 {
+		t.Errorf("%v senders wait, by the list of sources", n)
+	}
 	if done := h.call("POST", "/sources/api/bind", `{"bindings":[{"external_id":"Bound"},{"external_id":"Other","device_serial":"New-9"}]}`); done["accepted"] != 8.0 {
 		t.Fatalf("bound: %v", done)
 	}

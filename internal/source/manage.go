@@ -340,6 +340,12 @@ func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Pa
 	return list, total, nil
 }
 
+// WaitingSenders returns how many senders of a workspace wait to be accepted.
+func (s *Service) WaitingSenders(ctx context.Context, workspaceID int64) (int64, error) {
+	n, _, err := s.cfg.Store.HeldTotal(ctx, workspaceID)
+	return n, err
+}
+
 // sample finds the payload that shows what a sender is: the first of the oldest few in
 // which a measurement is recognised, otherwise the oldest.
 func (s *Service) sample(ctx context.Context, workspaceID int64, w *Waiting) error {

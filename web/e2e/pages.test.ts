@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { desktop, launch, none, phone, Visitor } from './browser';
+import { patience } from './patience';
 import { Api, Office, Server, type Person } from './server';
 
 const markup = '<img src=x onerror="document.title=1">&amp;<b>"\'';
@@ -211,6 +212,41 @@ describe('the weight', () => {
     const dist = '../internal/webui/dist';
     const size = (name: string) => statSync(existsSync(`${dist}${name}.gz`) ? `${dist}${name}.gz` : dist + name).size;
     expect(names.map(size).reduce((a, b) => a + b)).toBeLessThanOrEqual(most);
+    await v.leave();
+  });
+});
+
+describe('before its code is there', () => {
+  const asked = ['alerts?status=active&per_page=100', 'devices/health/summary', 'devices?per_page=100&attention=true', 'devices?per_page=60', 'equipment-types', 'me', 'setup', 'sites'];
+
+  it.each([
+    ['/', 'owner', ['sources']],
+    ['/', 'viewer', []],
+    ['/reports', 'owner', []],
+  ])('%s asks for what the %s sees first, once', async (path, who, more) => {
+    const v = await Visitor.arrive(browser, server, phone);
+    await v.signIn(people[who]!.email, people[who]!.password);
+    const seen: string[] = [];
+    v.page.on('request', (r) => {
+      if (r.isNavigationRequest()) seen.length = 0; // what the page before it asked
+      else seen.push(r.url().slice(server.url.length));
+    });
+    const questions = () => seen.filter((s) => s.startsWith('/api/v1/')).map((s) => s.slice('/api/v1/'.length));
+    let loaded = () => {};
+    const code = new Promise<void>((done) => (loaded = done));
+    await v.page.route(/\/assets\/core-.*\.js$/, async (route) => {
+      await code;
+      await route.continue();
+    });
+    await v.page.goto(path, { waitUntil: 'commit' });
+    const ahead = [...asked, ...more].sort();
+    await expect.poll(() => questions().sort(), { timeout: patience }).toEqual(ahead);
+    expect(seen.some((s) => s.startsWith('/assets/Overview-'))).toBe(path === '/');
+    loaded();
+    await v.settled();
+    await v.page.getByText('Live', { exact: true }).waitFor();
+    expect(questions().filter((q) => ahead.includes(q)).sort()).toEqual(ahead);
+    await v.quiet(path);
     await v.leave();
   });
 });

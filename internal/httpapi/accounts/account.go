@@ -58,6 +58,7 @@ type UserData struct {
 type SetupState struct {
 	Needed   bool    `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
 	SignedIn bool    `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
+	Role     *string `json:"role" enum:"viewer,technician,admin,owner" doc:"Of whoever is signed in, in the workspace that the session looks at; null where nothing can be asked: of nobody, and of a person who is no member, or has yet to set up the second factor that it requires."`
 	Provider *string `json:"provider" doc:"The name of the sign-in provider; null without one."`
 	Mail     bool    `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
 }
@@ -73,8 +74,11 @@ func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState,
 		state.Provider = &a.signOn.Name
 	}
 	if cookie, err := c.R.Cookie(a.SessionCookie(c.R)); err == nil {
-		_, err := a.Auth().AuthenticateSession(ctx, cookie.Value, c.Now)
+		p, err := a.Auth().AuthenticateSession(ctx, cookie.Value, c.Now)
 		state.SignedIn = err == nil
+		if err == nil && !p.NeedsFactor {
+			state.Role = wire.OrNull(string(p.Role))
+		}
 	}
 	return state, nil
 }

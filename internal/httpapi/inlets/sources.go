@@ -135,6 +135,7 @@ func (a *api) sourceJSON(s *rimewatch.Source, say func(english string) string) S
 type SourceList struct {
 	Sources []SourceJSON `json:"sources"`
 	MQTT    *string      `json:"mqtt_url" doc:"Where MQTT is taken in; null where the operator has not turned it on."`
+	Waiting int64        `json:"waiting_senders" doc:"How many senders wait to be accepted, of all sources together."`
 }
 
 func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) {
@@ -142,7 +143,11 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 	if err != nil {
 		return SourceList{}, err
 	}
-	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx)}
+	waiting, err := a.sources.WaitingSenders(ctx, httpapi.CallOf(ctx).Workspace())
+	if err != nil {
+		return SourceList{}, err
+	}
+	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx), waiting}
 	for i := range list {
 		out.Sources[i] = a.sourceJSON(&list[i], httpapi.CallOf(ctx).Words().Say)
 	}

@@ -33,7 +33,7 @@ func TestSigningIn(t *testing.T) {
 		{name: "unknown person", req: signIn("nobody@example.com", ownerPassword), status: 401, code: rimewatch.CodeUnauthenticated},
 		{name: "nothing", req: post("/v1/auth/sign-in", "", `{}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"email", "password"}},
 		{name: "a form", req: signIn("olga@example.com", ownerPassword).with("Content-Type", "application/x-www-form-urlencoded"), status: 415, code: rimewatch.CodeUnsupportedMedia},
-		{name: "set-up is over", req: get("/v1/setup", ""), status: 200, want: map[string]any{"data.needed": false, "data.signed_in": false}},
+		{name: "set-up is over", req: get("/v1/setup", ""), status: 200, want: map[string]any{"data.needed": false, "data.signed_in": false, "data.role": nil}},
 		{name: "no second set-up", req: post("/v1/setup", "", `{"code":"x","workspace":"W","email":"a@b.c","password":"0123456789"}`), status: 409, code: rimewatch.CodeConflict},
 		{name: "me without a session", req: get("/v1/me", ""), status: 401, code: rimewatch.CodeUnauthenticated},
 		{name: "me with a token", req: get("/v1/me", r.full), status: 403, code: rimewatch.CodeForbidden},
@@ -49,7 +49,7 @@ func TestSigningIn(t *testing.T) {
 	r.owner = cookie.Value
 	r.run(t, []scenario{
 		{name: "me", req: r.browser(get("/v1/me", "")), status: 200, want: map[string]any{"data.user.email": "olga@example.com", "data.workspace.name": "Alpha", "data.role": "owner"}},
-		{name: "the page is told that they are signed in", req: r.browser(get("/v1/setup", "")), status: 200, want: map[string]any{"data.signed_in": true}},
+		{name: "the page is told that they are signed in", req: r.browser(get("/v1/setup", "")), status: 200, want: map[string]any{"data.signed_in": true, "data.role": "owner"}},
 		{name: "settings", req: r.browser(patch("/v1/me", "", `{"units":"f","theme":"dark","name":"O."}`)), status: 200, want: map[string]any{"data.user.units": "f", "data.user.theme": "dark", "data.user.name": "O."}},
 		{name: "bad settings", req: r.browser(patch("/v1/me", "", `{"units":"k","email":"x@y.z"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"email", "units"}},
 		{name: "null settings", req: r.browser(patch("/v1/me", "", `{"units":null}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"units"}},

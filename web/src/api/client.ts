@@ -61,22 +61,28 @@ function heard(method: string, url: string, request: string) {
   for (const [r, of] of unheard) if (r === request || url.startsWith(of.url + '/') || (method !== 'POST' && url === of.url)) unheard.delete(r);
 }
 
+// What theme.js has asked before this code was there, by its address: taken once, and not after something was changed.
+let ahead: Record<string, Promise<Response> | undefined> = (globalThis as { ahead?: typeof ahead }).ahead ?? {};
+
 // What openapi-fetch does, as far as we need it: of the package we use the types alone, so that no page loads its code.
 async function send(method: string, path: string, { params, body, signal }: Call = {}): Promise<Answer> {
-  const asked = new URLSearchParams();
-  for (const [name, value] of Object.entries(params?.query ?? {})) for (const v of [value].flat()) if (v != null) asked.append(name, String(v));
-  const query = asked.toString();
+  const values = new URLSearchParams();
+  for (const [name, value] of Object.entries(params?.query ?? {})) for (const v of [value].flat()) if (v != null) values.append(name, String(v));
+  const query = values.toString();
   const at = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params!.path![name])));
   const url = `/api${at}${query && '?' + query}`;
   const late = AbortSignal.timeout(silent);
   const sent = body === undefined ? undefined : JSON.stringify(body);
-  const response = await fetch(url, {
+  if (method !== 'GET') ahead = {};
+  const asked = ahead[url];
+  delete ahead[url];
+  const response = await (asked ?? fetch(url, {
     method,
     signal: signal ? (AbortSignal.any?.([signal, late]) ?? signal) : late,
     credentials: 'same-origin',
     headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url, url + sent) }) },
     body: sent,
-  });
+  }));
   const text = await response.text();
   if (method !== 'GET' && response.status < 502) heard(method, url, url + sent);
   if (response.ok) return { data: text ? JSON.parse(text) : undefined, response };

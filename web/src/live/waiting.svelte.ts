@@ -10,14 +10,13 @@ export async function sources(): Promise<Source[]> {
 }
 
 /** held is one page of the senders of a source that wait. */
-export async function held(id: number, perPage = 100, page = 1) {
-  return ask(api.GET('/v1/sources/{id}/held', { params: { path: { id: String(id) }, query: { page, per_page: perPage } } }));
+export async function held(id: number) {
+  return ask(api.GET('/v1/sources/{id}/held', { params: { path: { id: String(id) }, query: { page: 1, per_page: 100 } } }));
 }
 
 /** waitingNow counts all senders that wait. */
 export async function waitingNow(): Promise<number> {
-  const totals = await Promise.all((await sources()).map(async (s) => (await held(s.id, 1)).pagination.total ?? 0));
-  return totals.reduce((a, b) => a + b, 0);
+  return (await ask(api.GET('/v1/sources'))).waiting_senders;
 }
 
 /** every calls f now and every so many ms while the page is seen; the returned function ends it. */
