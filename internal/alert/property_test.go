@@ -22,6 +22,8 @@ type oracle struct {
 	hasCrit                  bool
 	delay, critDelay, clear  rimewatch.Time
 	confirm                  rimewatch.Time // that one reading alone waits for the next one
+	interval, heard          rimewatch.Time // of the readings, and of the newest of any kind
+	counts, again            rimewatch.Time // what was beyond its limit before counts from here: most of it passed unseen, until again
 	delta                    float64
 	tcs                      bool
 	times                    []rimewatch.Time
@@ -35,8 +37,9 @@ type oracle struct {
 
 // measuredBy takes how seldom the device measures.
 func (o *oracle) measuredBy(u *device) {
+	o.interval = u.s.unit.Interval()
 	if o.confirm = 0; unit.Seldom(&u.s.unit) {
-		o.confirm = u.s.unit.Interval() * 3 / 2
+		o.confirm = o.interval * 3 / 2
 	}
 }
 
@@ -64,6 +67,12 @@ func (o *oracle) since(holds func(v float64) bool) rimewatch.Time {
 	return start
 }
 
+// warm is the start of the present run beyond the limit, as far as it counts.
+func (o *oracle) warm() rimewatch.Time {
+	start := o.since(func(v float64) bool { return o.beyond(o.warn, v) })
+	return max(start, o.counts)
+}
+
 func (o *oracle) held(holds func(v float64) bool, d, t rimewatch.Time) bool {
 	s := o.since(holds)
 	return s != never && s+d <= t
@@ -71,19 +80,20 @@ func (o *oracle) held(holds func(v float64) bool, d, t rimewatch.Time) bool {
 
 // at judges the moment t and reports whether something changed.
 func (o *oracle) at(t rimewatch.Time) bool {
-	isWarn := func(v float64) bool { return o.beyond(o.warn, v) }
+	warm := o.warm()
+	warns := func(d rimewatch.Time) bool { return warm != never && warm+d <= t }
 	isCrit := func(v float64) bool { return o.beyond(o.crit, v) }
 	clear := o.clear
 	if o.flapping {
 		clear = max(clear, flapQuiet)
 	}
-	lasted := o.tcs && o.held(isWarn, tcsCritical, t)
+	lasted := o.tcs && warns(tcsCritical)
 	critDelay := o.critDelay
 	delay, newest := o.delay, o.times[len(o.times)-1]
 	if o.hasCrit && !o.low && o.since(isCrit) == newest { // one reading alone
 		critDelay = max(critDelay, o.confirm)
 	}
-	if o.defrosts && !o.low && o.since(isWarn) == newest {
+	if o.defrosts && !o.low && warm == newest {
 		delay = max(delay, o.confirm)
 	}
 	severe := lasted || o.hasCrit && o.held(isCrit, critDelay, t)
@@ -93,11 +103,10 @@ func (o *oracle) at(t rimewatch.Time) bool {
 		if o.muted && (t < o.resolved+reopenCritical || !severe && t < o.resolved+reopenWarning) {
 			return false
 		}
-		if !severe && !o.held(isWarn, delay, t) {
+		if !severe && !warns(delay) {
 			return false
 		}
-		start := o.since(isWarn)
-		o.flaps = map[bool]int{true: min(o.flaps+1, flapLimit)}[o.resolved != 0 && !o.muted && start-o.resolved < flapWindow]
+		o.flaps = map[bool]int{true: min(o.flaps+1, flapLimit)}[o.resolved != 0 && !o.muted && warm-o.resolved < flapWindow]
 		o.active, o.critical, o.byTime, o.muted, o.flapping = true, severe, lasted, false, o.flaps >= flapLimit
 		o.note(t, Opened)
 	case cleared:
@@ -133,7 +142,7 @@ func (o *oracle) until(to rimewatch.Time) {
 			moments = append(moments, t+d)
 		}
 	}
-	moments = append(moments, o.resolved+reopenWarning, o.resolved+reopenCritical)
+	moments = append(moments, o.resolved+reopenWarning, o.resolved+reopenCritical, o.counts+o.delay, o.counts+tcsCritical)
 	slices.Sort(moments)
 	for _, t := range moments {
 		if t >= o.times[len(o.times)-1] && t <= to {
@@ -149,10 +158,21 @@ func (o *oracle) read(t rimewatch.Time, v float64) {
 		o.times, o.values = o.times[n-300:], o.values[n-300:]
 	}
 	o.times, o.values = append(o.times, t), append(o.values, v)
+	if gap := t - o.heard; o.tcs && !o.critical && gap > max(tcsCritical/2, 3*o.interval) && (o.active || o.delay <= tcsCritical/2) && o.warm() < t-tcsCritical/2 && !(o.hasCrit && o.beyond(o.crit, v)) {
+		o.counts, o.again = t-tcsCritical/2, t
+	}
+	o.heard = t
 	if o.past(o.warn, v) {
 		o.muted = false
 	}
 	for o.at(t) {
+	}
+}
+
+// late takes a late reading within the limit: the silence that it was measured in was no run.
+func (o *oracle) late(t rimewatch.Time) {
+	if o.warm() == o.counts && o.counts <= t && t < o.again {
+		o.counts = o.again
 	}
 }
 
@@ -206,9 +226,11 @@ func TestTemperatureByDefinition(t *testing.T) {
 			switch rapid.IntRange(0, 11).Draw(t, "what") {
 			case 0:
 				u.observe(rimewatch.Reading{At: u.now})
+				o.heard = u.now
 			case 1: // a duplicate and a late one, wildly off, but not to the side whose beginning late readings may tell
 				if n := len(o.times); n > 0 {
 					u.observe(zoneReading(o.times[n-1], 50), zoneReading(o.times[n-1]-minute, map[bool]float64{false: -50, true: 50}[low]))
+					o.late(o.times[n-1] - minute)
 				}
 			case 2:
 				u.s.Resolved(typ, u.now)

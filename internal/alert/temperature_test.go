@@ -96,6 +96,20 @@ var temperatureCases = []struct {
 		0m -14
 		300m tick`, `
 		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"of two hours of which most passed in silence half have to be seen", "walkin_cooler", `
+		0m 6
+		10m 6
+		95m 6
+		160m tick`, `
+		45m opened high_temperature warning since 0s value 6 peak 6 limit 5
+		2h35m escalated high_temperature critical since 0s value 6 peak 6 limit 5`},
+	{"but not of what is beyond the critical limit", "walkin_cooler", `
+		0m 6
+		10m 6
+		95m 8
+		130m tick`, `
+		45m opened high_temperature warning since 0s value 6 peak 6 limit 5
+		2h escalated high_temperature critical since 0s value 8 peak 8 limit 5`},
 	{"the critical bound may pass before the two hours: it stays critical when they are over", "walkin_cooler", `
 		0m 8
 		30m 6

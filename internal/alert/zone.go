@@ -97,6 +97,9 @@ func (s *State) judgeZone(x *pass, v float64) {
 			continue
 		}
 		z, cz := b.zones(v)
+		if z == zoneBeyond && cz != zoneBeyond {
+			s.unseen(x, i, &b)
+		}
 		switch {
 		case i == ruleHigh && s.graceWarning(x, z):
 			b = confirmed(s, x, i, s.zoneBounds(x.c, false))
@@ -108,6 +111,26 @@ func (s *State) judgeZone(x *pass, v float64) {
 		s.passed(x, i)
 	}
 	s.review(x)
+}
+
+// unseen takes a silence for what it is: a temperature that was beyond its limit before one
+// and is so after it, as in two defrosts, need not have been so meanwhile. Where most of
+// the time after which it is critical passed unseen, it has to last for half of that time
+// once more, unless it is beyond the critical limit. The warning does not wait, and late
+// readings may tell.
+func (s *State) unseen(x *pass, i rule, b *bounds) {
+	t := s.pool.track(i)
+	if t == nil || t.zone() != zoneBeyond || t.is(bitCritical) || b.longDelay == 0 || x.o.Gap <= max(b.longDelay/2, 3*x.u.Interval()) {
+		return
+	}
+	from := x.e - b.longDelay/2
+	if t.mark.Time() >= from || !s.isActive(i) && b.warnDelay > b.longDelay/2 {
+		return
+	}
+	if s.warnBefore.mark == t.mark {
+		s.warnBefore = before{first: unit.StampOf(x.e), mark: unit.StampOf(from), within: unit.StampOf(x.e - x.o.Gap)}
+	}
+	t.mark = unit.StampOf(from)
 }
 
 // passed notes which limits of rule i the temperature has passed in this pass.
