@@ -176,10 +176,21 @@ func cutNear(w *simulate.Wild, at rimewatch.Time) bool {
 
 // explained reports whether an alert of a unit that nothing ails is right all the
 // same: the mains were cut, a door was held open for a quarter of an hour or longer,
-// or the unit has truly iced up.
-func explained(w *simulate.Wild, is truth, at rimewatch.Time) bool {
+// the unit has truly iced up, or its goods are truly too warm or too cold, or were within
+// the six hours that an alert of their keeping judges.
+func explained(w *simulate.Wild, is truth, typ rimewatch.AlertType, at rimewatch.Time) bool {
 	if cutNear(w, at) || is&iced != 0 {
 		return true
+	}
+	switch typ {
+	case rimewatch.HighTemperature, rimewatch.LowTemperature:
+		if is&goodsOut != 0 {
+			return true
+		}
+	case rimewatch.ExcessiveRunTime:
+		if is&goodsWere != 0 {
+			return true
+		}
 	}
 	for i := range w.Config.Events {
 		if e := &w.Config.Events[i]; e.Kind == simulate.DoorHeld && e.Value >= 900 && at >= e.At && at < e.At+4*rimewatch.Hour {
@@ -234,7 +245,7 @@ func (h *wildHealthy) take(w *simulate.Wild, e *event, is truth) {
 		if !trulyIced(e, is) {
 			h.wrong[e.fault]++
 		}
-	case explained(w, is, e.at):
+	case explained(w, is, e.typ, e.at):
 	case e.severity == rimewatch.Critical:
 		h.critical++
 		h.types["critical "+string(e.typ)]++

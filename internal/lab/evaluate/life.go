@@ -17,8 +17,10 @@ type life struct {
 type truth uint8
 
 const (
-	running truth = 1 << iota // the compressor is
-	iced                      // it has truly iced up
+	running   truth = 1 << iota // the compressor is
+	iced                        // it has truly iced up
+	goodsOut                    // its goods, not the air around them, are beyond the limits of its type
+	goodsWere                   // they were within the last six hours
 )
 
 // live draws the readings of a unit up to a moment.
@@ -32,6 +34,8 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 	n := int(end.Sub(u.NextAt())/c.SampleEvery) + 1
 	l := &life{equipment: c.Equipment, readings: make([]rimewatch.Reading, 0, n), truths: make([]truth, 0, n)}
 	frost := icedUp * u.Params().FrostM
+	kind, _ := rimewatch.EquipmentBySlug(c.Equipment)
+	var last rimewatch.Time
 	for u.NextAt() < end {
 		r := u.Next()
 		if !w.Arrives(r.At) {
@@ -44,9 +48,22 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 		if is.Frost >= frost {
 			what |= iced
 		}
+		if beyond(kind, is.Goods) {
+			what |= goodsOut
+			last = r.At
+		}
+		if last != 0 && r.At-last < 6*rimewatch.Hour {
+			what |= goodsWere
+		}
 		l.readings, l.truths = append(l.readings, r), append(l.truths, what)
 	}
 	return l, nil
+}
+
+// beyond reports whether a temperature of goods is beyond the limits of a type.
+func beyond(e *rimewatch.Equipment, goods float64) bool {
+	l := &e.Limits
+	return l.TempMax != nil && goods > *l.TempMax || l.TempMin != nil && goods < *l.TempMin
 }
 
 // judged plays a life as if the unit lacked some measurements, calls yield with every
