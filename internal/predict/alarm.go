@@ -210,6 +210,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	// Colder than the thermostat lets it become.
 	f.of[unit.Zone] = min(f.of[unit.Zone], -u.BelowCutOut())
 	f.of[ftStep], f.of[ftSudden] = step, sudden
+	f.of[ftLeapt] = s.leapt(u, &f)
 	if f.of[unit.Vibration] > 0 && s.alarm.fault != fiBearing { // one that was seen to grow is none that came at once
 		f.of[ftOnce] = s.hist.once(unit.Vibration)
 	}
@@ -226,6 +227,24 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	s.events(u, &f)
 	return f
 }
+
+// leapt returns whether what departs came at once, or how much of a discharge line that is
+// far too hot did, as when the condenser's fan fails: dirt takes weeks. A probe that jumps
+// takes no current with it.
+func (s *State) leapt(u *unit.State, f *findings) float64 {
+	hot := ramp(f.of[unit.Discharge], leaptHot, 2*leaptHot)
+	if !f.blind.Has(unit.Amps) {
+		hot *= ramp(f.of[unit.Amps], 0.5, 2)
+	}
+	if hot == 0 || !u.Scored(unit.Amps) {
+		return f.of[ftSudden]
+	}
+	return max(f.of[ftSudden], hot*ramp(s.hist.leapt(unit.Discharge, f.of[unit.Discharge]), 0.6, 0.9))
+}
+
+// leaptHot is how much too hot a discharge line is from which a load does not make it so
+// within a day, K; at twice as much it is more than air in the circuit does.
+const leaptHot = 6.0
 
 // hides reports whether the current shows nothing but how much a load varies, beside a
 // discharge line so hot that no load makes it so.

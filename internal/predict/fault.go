@@ -19,6 +19,7 @@ const (
 	ftMelt                                       // how much of the usual rise of the zone in a defrost is missing, 0–1
 	ftStep                                       // how much of the departure came within the last day, 0–1
 	ftSudden                                     // whether it came within minutes or one window, 0–1
+	ftLeapt                                      // the same, or how much of a discharge line that is far too hot beside more current came within a day and has stayed since, 0–1
 	ftDry                                        // how much less the suction line is warmer than behind a starved evaporator, 0–1: the discharge line is hotter by itself
 	ftThin                                       // how much more the discharge line warms up than the current falls, 0–1: gas is thin, the coil is not
 	ftIced                                       // how much less it does, 0–1
@@ -158,7 +159,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
 			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
-			{feature: ftSudden, warn: .5, crit: 1, weight: -.2}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
+			{feature: ftLeapt, warn: .5, crit: 1, weight: -.4}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noAmps},
 		},
 		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
@@ -174,7 +175,7 @@ var faults = [numFaults]fault{
 	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .25}, {feature: feature(unit.Discharge), warn: 4.2, crit: 7.2, weight: .2}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: .3},
-			{feature: ftSudden, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
+			{feature: ftLeapt, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
 			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
 		ends: []limit{{unit.Discharge, 14}}},

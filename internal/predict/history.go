@@ -102,6 +102,22 @@ func (h *history) once(c unit.Channel) float64 {
 	return min(1, most)
 }
 
+// leapt is how much of what a channel departs by now came within one day, whichever of
+// those that are kept, and has stayed since, 0–1. Windows of one time of day are compared.
+func (h *history) leapt(c unit.Channel, now float64) float64 {
+	most := 0.0
+	for back := -1; back+unit.WindowsADay < int(h.n); back++ {
+		then := 1.0
+		if back >= 0 {
+			then = h.back(c, back) / now
+		}
+		if then >= stays {
+			most = max(most, min(then, 1)-h.back(c, back+unit.WindowsADay)/now)
+		}
+	}
+	return min(1, most)
+}
+
 // stays is the share of a departure that must have been there for it not to grow.
 const stays = 0.8
 

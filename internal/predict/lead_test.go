@@ -39,3 +39,31 @@ func TestIceSpeedsUp(t *testing.T) {
 		t.Errorf("%v, want half of %v and as far above", s.alarm.lead, straight)
 	}
 }
+
+// TestLeapt asks how much of a departure came within a day: of a fan that failed all of
+// it, for as long as the days before are kept; of dirt, and of a warm noon, little.
+func TestLeapt(t *testing.T) {
+	noon := func(i int) float64 { return []float64{0, 0, 2, 1}[i%unit.WindowsADay] }
+	for _, tc := range []struct {
+		name    string
+		at      func(window int) float64
+		windows int
+		lo, hi  float64
+	}{
+		{"a fan that failed a day ago", func(i int) float64 { return map[bool]float64{true: 14}[i >= 30] + noon(i) }, 35, .8, 1},
+		{"a fan that failed eight days ago", func(i int) float64 { return map[bool]float64{true: 14}[i >= 30] + noon(i) }, 62, .8, 1},
+		{"a fan that failed before what is kept", func(i int) float64 { return 14 + noon(i) }, 62, 0, .2},
+		{"dirt of three weeks", func(i int) float64 { return float64(i)*12/84 + noon(i) }, 84, 0, .2},
+		{"dirt since the first window that is kept", func(i int) float64 { return float64(i)*12/84 + noon(i) }, 20, 0, .5},
+		{"nothing was there before", func(int) float64 { return 14 }, 3, 0, 0},
+	} {
+		var h history
+		for i := range tc.windows {
+			h.put(unit.Discharge, int(h.next), int16(tc.at(i)/unit.Discharge.Floor()*historyUnit))
+			h.next, h.n = (h.next+1)%historyLen, min(h.n+1, historyLen)
+		}
+		if got := h.leapt(unit.Discharge, h.back(unit.Discharge, 0)); got < tc.lo || got > tc.hi {
+			t.Errorf("%s: %.2f came within a day, want %v to %v", tc.name, got, tc.lo, tc.hi)
+		}
+	}
+}

@@ -218,6 +218,7 @@ func (s *State) instant(u *unit.State) findings {
 			f.of[ftSudden] = ramp(f.of[ftStep], 0.6, 0.9)
 		}
 	}
+	f.of[ftLeapt] = s.leapt(u, &f)
 	return f
 }
 
@@ -245,10 +246,12 @@ func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []
 	}
 	// Before the last half day, lest the fault itself counts as its forerunner.
 	drifted := func(ch unit.Channel, share float64) bool { return s.hist.back(ch, 2)/ch.Floor()*share > 0.5 }
-	switch {
-	case q.tripAmp > 3+doubt && (drifted(unit.Discharge, 1) || drifted(unit.Amps, 1)):
+	hot := s.hist.back(unit.Discharge, 0)
+	leapt := hot > leaptHot && s.hist.leapt(unit.Discharge, hot) >= 0.75 // what came at once is no dirt
+	switch head := q.tripAmp > 3+doubt || q.tripAmp > 0 && q.mean[unit.Amps] > 0 && q.mean[unit.Discharge] >= tripHot; {
+	case head && !leapt && (drifted(unit.Discharge, 1) || drifted(unit.Amps, 1)):
 		return s.openByEvent(u, o.At, fiFouling, fiCondenserFan, out)
-	case q.tripAmp > 3+doubt:
+	case head:
 		return s.openByEvent(u, o.At, fiCondenserFan, fiFouling, out)
 	case q.tripAmp < -6-doubt && drifted(unit.Suction, -1):
 		return s.openByEvent(u, o.At, fiIcing, fiEvaporatorFan, out)
@@ -262,6 +265,11 @@ func (s *State) tripped(u *unit.State, o *unit.Observation, out []Transition) []
 	}
 	return s.openByEvent(u, o.At, fiContactor, fiStart, out)
 }
+
+// tripHot is how much hotter than usual the discharge line of runs without result is where
+// their head is too high, K, whatever the current at their end shows: a contact that opens
+// heats nothing.
+const tripHot = 6
 
 // modulates is the scatter of a current from which its compressor may vary its speed or
 // its load, %: what looks like a stop need not be one.
