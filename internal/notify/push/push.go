@@ -126,7 +126,7 @@ func payload(m *message.Message, role rimewatch.Role) Payload {
 	w := phrase.In(d.Locale)
 	p := Payload{Title: d.Title(), Body: d.Text, Path: "/", Urgent: d.Urgent, Lang: w.Language, Tag: "rimewatch"}
 	switch {
-	case d.Urgent:
+	case d.Urgent && d.Kind != rimewatch.DeliveryEscalated: // whose title says so
 		p.Title = w.Say("Critical:") + " " + p.Title
 	case d.Kind == rimewatch.DeliveryRecovery:
 		p.Title = w.Say("Resolved:") + " " + p.Title

@@ -210,6 +210,11 @@ func TestWhoMayNotAcknowledge(t *testing.T) {
 		t.Errorf("%v %+v", err, s.got)
 	}
 	over := alert("en")
+	worse := alert("en")
+	worse.Data.Kind, worse.Data.Subject = rimewatch.DeliveryEscalated, "[critical] Now critical: Back walk-in: 8.2 °C, too warm"
+	if p := payload(worse, rimewatch.RoleTechnician); p.Title != "Now critical: Back walk-in: 8.2 °C, too warm" {
+		t.Errorf("an alert that became critical is %q", p.Title)
+	}
 	over.Data.Kind, over.Data.Urgent, over.Data.Tag, over.Data.Subject = rimewatch.DeliveryRecovery, false, "resolved", "[resolved] Back walk-in: back in range"
 	if err := send(rimewatch.RoleOwner, over); err != nil || s.got.AlertID != 0 || s.got.Title != "Resolved: Back walk-in: back in range" || s.header.Get("Urgency") != "normal" {
 		t.Errorf("%v %+v", err, s.got)
