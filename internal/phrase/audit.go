@@ -27,7 +27,10 @@ func (w Words) Audit(e *rimewatch.AuditEntry) (title, about, text string) {
 		about = strings.TrimSpace(w.Sayf(form, name))
 	}
 	var facts map[string]any
-	_ = json.Unmarshal([]byte(e.Detail), &facts) // what is no object has no facts
+	_ = json.Unmarshal([]byte(e.Detail), &facts)     // what is no object has no facts
+	if kind == "source" && facts["kind"] == "push" { // a channel of that kind is another thing
+		facts["kind"] = "sender"
+	}
 	return w.Say(title), about, w.auditFacts(facts, " · ", ": ")
 }
 
@@ -262,7 +265,7 @@ var auditWords = map[string]string{
 	"wrong=an address that the provider has not verified": "an address that the provider has not verified",
 	"clock=12h": "12 hours", "clock=24h": "24 hours", "units=c": "°C", "units=f": "°F",
 	"disposition=discard": "discarded", "disposition=hold": "on hold", "disposition=none": "no product concerned", "disposition=release": "released",
-	"kind=call": "phone call", "kind=email": "e-mail", "kind=mqtt": "MQTT broker", "kind=push": "push", "kind=service": "service", "kind=webhook": "webhook",
+	"kind=call": "phone call", "kind=email": "e-mail", "kind=mqtt": "MQTT broker", "kind=push": "notifications on a phone or computer", "kind=sender": "devices that send by themselves", "kind=service": "messaging service", "kind=webhook": "webhook",
 	"on_unknown=hold": "wait until accepted", "on_unknown=refuse": "refused", "on_unknown=register": "created",
 	"period=monthly": "month", "period=weekly": "week",
 	"role=admin": "admin", "role=owner": "owner", "role=technician": "technician", "role=viewer": "viewer",

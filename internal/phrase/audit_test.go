@@ -102,6 +102,8 @@ func TestAudit(t *testing.T) {
 	}{
 		{"site.updated", "site 1", `{"name":{"from":"Hall","to":"Market"},"address":{"from":"","to":"1 Rd"}}`, english, "Site updated|site 1|Address: nothing → 1 Rd · Name: Hall → Market"},
 		{"site.updated", "site 1", `{"name":{"from":"Hall","to":"Market"},"address":{"from":"","to":"1 Rd"}}`, spanish, "Local modificado|local 1|Dirección: nada → 1 Rd · Nombre: Hall → Market"},
+		{"channel.created", "channel 3", `{"kind":"push"}`, spanish, "Canal creado|canal 3|Tipo: notificaciones en un teléfono u ordenador"},
+		{"source.created", "source 3", `{"kind":"push"}`, english, "Source created|source 3|Kind: devices that send by themselves"},
 		{
 			"device.updated", "device WIF-1", `{"limits":{"from":null,"to":{"temp_max":-15.5,"delay_s":3600,"clear_delta":1}},"equipment_type":{"from":"other","to":"walkin_freezer"}}`, english,
 			"Device updated|device WIF-1|Equipment type: Unclassified → Walk-in freezer · Limits: nothing → back inside the limit by 1.8 °F, delay 1 h, warm limit 4.1 °F",
