@@ -15,7 +15,7 @@ const pageSize = 1000; // the server may give less
 const pagesAtOnce = 3;
 const firstAttention = 100; // devices that need attention, asked for first
 const firstOthers = 60; // and of all, as many as a screen shows
-const mostLatest = 2000; // devices; of larger fleets the stream says what is new
+const mostAtOnce = 2000; // devices; of a larger fleet the stream says what is new, and the summary how many there are of what
 const past = 36 * 3_600_000; // ms of resolved alerts; some began before the day that is shown
 const mostPast = 2000; // resolved alerts
 const mostKept = 1000; // devices, the worst first
@@ -179,6 +179,11 @@ class Fleet implements Listener {
     return undefined;
   }
 
+  /** large reports whether there are more devices than are looked through one by one. */
+  get large(): boolean {
+    return this.total > mostAtOnce;
+  }
+
   /** active returns the active alerts of all devices that are here, and those of whole sites. */
   active(): Alert[] {
     return [...this.other, ...this.units.flatMap((u) => u.now.alerts)];
@@ -240,7 +245,7 @@ class Fleet implements Listener {
     this.order();
     this.complete = true;
     this.status = 'ready';
-    if (this.total <= mostLatest) await this.loadLatest();
+    if (!this.large) await this.loadLatest();
   }
 
   /** All devices, several pages at a time. Pages by number leave a device out
