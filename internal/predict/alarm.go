@@ -199,6 +199,9 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 		if c == unit.Duty || lasting {
 			f.of[c] = slow
 		}
+		if c == unit.Amps && !u.Scored(unit.Suction) {
+			f.of[c] = unaided(u, f.of[c])
+		}
 		if c < trendChannels { // what is within its own scatter is no evidence
 			f.of[c] = math.Copysign(max(0, math.Abs(f.of[c])-max(0, 2*u.Scatter(c)-0.4*c.Floor())), f.of[c])
 		}

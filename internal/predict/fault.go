@@ -210,6 +210,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1, absent: true},
 			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftFrost, warn: .3, crit: .8, weight: .2, more: true},
+			{feature: feature(unit.Duty), warn: 3, crit: 0, weight: -.3, without: noSuction}, // what cools less has to run longer
 		},
 		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiDefrost: {name: "defrost_failure", alert: rimewatch.EvaporatorIcingSuspected, family: familyFrost, within: 72,
@@ -219,6 +220,7 @@ var faults = [numFaults]fault{
 			{feature: feature(unit.Duty), warn: 3, crit: 10, weight: .1}, {feature: feature(unit.Duty), warn: -2, crit: -6, weight: -.4}, {feature: ftMelt, warn: .3, crit: .6, weight: .1},
 			{feature: feature(unit.Zone), warn: -.4, crit: -1, weight: -.4}, {feature: ftSudden, warn: .5, crit: 1, weight: -.3},
 			{feature: ftThin, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftFrost, warn: .3, crit: .8, weight: .2, more: true},
+			{feature: feature(unit.Duty), warn: 3, crit: 0, weight: -.3, without: noSuction}, // what cools less has to run longer
 		},
 		ends: []limit{{unit.Suction, -7}, {unit.Amps, -20}}},
 	fiEvaporatorFan: {name: "evaporator_fan_failure", alert: rimewatch.EvaporatorIcingSuspected, within: 4,

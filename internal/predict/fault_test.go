@@ -79,6 +79,9 @@ func TestWithoutAChannel(t *testing.T) {
 	} {
 		f := findings{blind: 1 << tc.blind}
 		f.of[unit.Discharge], f.of[unit.Suction], f.of[unit.Amps], f.of[unit.Vibration] = tc.discharge, tc.suction, tc.amps, tc.vibration
+		if tc.want == fiIcing {
+			f.of[unit.Duty] = 12 // what cools less has to run longer
+		}
 		if tc.amps < 0 && tc.blind != unit.Discharge {
 			f.of[ftThin], f.of[ftIced] = thin(tc.discharge, -tc.amps)
 		}

@@ -1,6 +1,8 @@
 package predict
 
 import (
+	"math"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
@@ -41,4 +43,17 @@ func (s *State) iceOf(fault uint8, at rimewatch.Time, f *findings) bool {
 	heats := faults[a.fault].family == familyCharge || a.fault == fiValves
 	return heats && faults[fault].family == familyFrost && f.of[unit.Discharge] >= unit.Discharge.Floor() &&
 		float64(at-a.opened.Time()) >= faults[fault].within*float64(rimewatch.Hour)
+}
+
+// unaided returns what a current, in %, is evidence of where no suction line shows more of
+// the evaporator: nothing finer than half a step of its meter, and of a compressor whose
+// load varies no lower one beside a discharge line as usual, which is a lower load.
+func unaided(u *unit.State, amps float64) float64 {
+	if usual := u.UsualAmps(); usual > 0 {
+		amps = math.Copysign(max(0, math.Abs(amps)-50*u.Grain()/usual), amps)
+	}
+	if warmer, _, _ := u.Departure(unit.Discharge); u.Modulated() && math.Abs(warmer) < unit.Discharge.Floor() {
+		return max(0, amps)
+	}
+	return amps
 }

@@ -157,6 +157,9 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if u.RunStarted() <= q.from.Time() && (u.Phase() == unit.Recovering || q.steady < 3) {
 		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
+	if !s.bears(y, have) {
+		return out // what is left of the run before
+	}
 	if u.ZoneAt() == 0 && (u.RunStarted() <= q.from.Time() || o.At-q.from.Time() < unseenFor) {
 		return out // defrosts, deliveries and power cuts are known by the zone alone
 	}
@@ -177,6 +180,18 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	out = s.open(u, o.At, &d, &f, true, out)
 	s.alarm.sudden = true
 	return out
+}
+
+// bears reports whether a reading itself bears out what those before it have shown: soon
+// after a start their means still hold the run before, which may have ended in a defrost.
+func (s *State) bears(y [trendChannels]float64, have unit.Channels) bool {
+	n := 0
+	for ch := range unit.Vibration {
+		if mean := float64(s.quick.mean[ch]); have.Has(ch) && math.Abs(mean) >= 0.5*ch.Floor() && y[ch]/mean >= 0.3 {
+			n++
+		}
+	}
+	return n >= 2
 }
 
 // melts reports whether a sudden departure may be a defrost that the compressor runs

@@ -183,7 +183,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 			continue // there is nothing to compare with
 		}
 		departs := s.model.withoutZone(ch, y[ch], unseen)
-		if usual := s.usual(Amps); ch == Amps && usual > 0 {
+		if usual := s.usual(Amps); ch == Amps && usual > 0 && s.running.bare {
 			departs = shrink(departs, 100*s.running.Grain()/usual) // nothing is judged finer than its meter
 		}
 		if ch == Amps && s.lone {

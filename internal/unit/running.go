@@ -34,7 +34,7 @@ type running struct {
 	strayed   Stamp   // newest spike amid a run that went on
 	otherAt   Stamp   // the newest load far above running began, the one before the present included
 	otherAmps Fixed   // A of that load
-	grain     Fixed   // A, least change of the current that was ever seen, where nothing else is measured: what its meter resolves
+	grain     Fixed   // A, least change of the current that was ever seen: what its meter resolves
 	idle      Fixed   // A of what else is behind the meter, as lately when the compressor stood
 	otherPipe Fixed   // °C of the discharge line when the present spike began
 	stopZone  Fixed   // °C of the zone when the compressor stopped
@@ -189,7 +189,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		w.learn(v)
 		return w.decide(v)
 	}
-	if d := max(o.fixed[rimewatch.AmpDraw]-w.prev, w.prev-o.fixed[rimewatch.AmpDraw]); w.bare && w.prev > 0 && d > 0 && (w.grain == 0 || d < w.grain) {
+	if d := max(o.fixed[rimewatch.AmpDraw]-w.prev, w.prev-o.fixed[rimewatch.AmpDraw]); w.prev > 0 && d > 0 && (w.grain == 0 || d < w.grain) {
 		w.grain = d
 	}
 	if w.otherRuns(o, v) {
@@ -222,7 +222,7 @@ func (w *running) OwnAmps(v float64) float64 {
 	return v
 }
 
-// Grain is what the meter of the current resolves, A, where nothing else is measured.
+// Grain is what the meter of the current resolves, A.
 func (w *running) Grain() float64 { return w.grain.Float() }
 
 // otherRuns reports whether a current as high as that of the compressor is drawn by

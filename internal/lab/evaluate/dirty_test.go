@@ -30,6 +30,9 @@ func TestHealthyDirtyUnits(t *testing.T) {
 		{"ice between seldom defrosts", "lab_freezer", 762_552_000_023, 0},
 		{"a capillary tube in the heat, to single readings", "reach_in_freezer", 1_795_481_780_000_060, 0},
 		{"a first summer after a spring in which the head pressure was held", "milk_cooler", 1_795_481_780_000_160, 0},
+		{"a defrost by hot gas that ended a run, to single readings", "blast_freezer", 1_795_650_446_000_043, 1 << rimewatch.CompressorSuctionTemp},
+		{"an inverter under less load", "display_case_open", 1_795_650_446_000_036, 1 << rimewatch.CompressorSuctionTemp},
+		{"a meter that counts in steps of an eighth of the current", "vaccine_freezer", 1_795_650_446_000_051, 1 << rimewatch.CompressorSuctionTemp},
 		{"spikes where runs are seen by the vibration", "floral_cooler", 7_000_017, 1 << rimewatch.AmpDraw},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
