@@ -8,6 +8,7 @@ import { stream, type Listener, type StreamEvent } from './stream.svelte';
 import { limited, snapshot, Unit, worstFirst, type Snapshot } from './unit.svelte';
 
 const reorderAfter = 300; // ms: cards are not to jump about under a finger
+const newsEvery = 1000; // ms
 const pollEvery = 10_000; // ms
 const heartbeat = 15_000; // ms within which the summary must come
 const patience = 4000; // ms
@@ -44,7 +45,7 @@ class Fleet implements Listener {
   total = $state(0);
   /** Whether all devices are here; until then the summary knows how many there are of what. */
   complete = $state(false);
-  /** Changes whenever any alert does; pages that list alerts ask again. */
+  /** Changes when any alert has; pages that list alerts ask again. */
   alertsChanged = $state(0);
   /** Active alerts that are not about one device. */
   other = $state.raw<Alert[]>([]);
@@ -56,6 +57,8 @@ class Fleet implements Listener {
   private orderTimer: ReturnType<typeof setTimeout> | undefined;
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
   private summaryTimer: ReturnType<typeof setTimeout> | undefined;
+  private newsTimer: ReturnType<typeof setTimeout> | undefined;
+  private newsAt = 0;
   private keepTimer: ReturnType<typeof setInterval> | undefined;
   private workspace = 0;
   private generation = 0;
@@ -160,6 +163,8 @@ class Fleet implements Listener {
     this.held = null;
     clearTimeout(this.orderTimer);
     clearTimeout(this.summaryTimer);
+    clearTimeout(this.newsTimer);
+    this.newsTimer = undefined;
     this.byID.clear();
     this.dirty.clear();
     this.units = [];
@@ -315,11 +320,20 @@ class Fleet implements Listener {
     this.change(u, snapshot(device, u.next.latest, u.next.alerts, u.next.past));
   }
 
+  // When a whole fleet falls silent, thousands of alerts open within a second: whoever asks for each would ask for nothing else.
+  private alertNews() {
+    this.newsTimer ??= setTimeout(() => {
+      this.newsTimer = undefined;
+      this.newsAt = Date.now();
+      this.alertsChanged++;
+    }, Math.min(newsEvery, this.newsAt + newsEvery - Date.now())); // a clock may be set back
+  }
+
   /** putAlert takes an alert as the API gives it, new or changed. */
   putAlert(a: Alert) {
     if (a.status === 'resolved') this.ended.add(a.id);
     else if (this.ended.has(a.id)) return; // no alert opens again: an answer that was long on its way
-    this.alertsChanged++;
+    this.alertNews();
     const u = this.byID.get(a.device_id ?? 0);
     if (!u) {
       const rest = this.other.filter((x) => x.id !== a.id);
@@ -369,7 +383,7 @@ class Fleet implements Listener {
       const active = mine.filter((a) => a.status === 'active').concat(all ? [] : old.alerts.filter((a) => !mine.some((m) => m.id === a.id)));
       this.change(u, snapshot(old.device, old.latest, active, mine.filter((a) => a.status === 'resolved')));
     }
-    this.alertsChanged++;
+    this.alertNews();
   }
 
   private reading(r: Partial<Latest> & { device_id: number; recorded_at: string; received_at: string }) {
@@ -422,7 +436,7 @@ class Fleet implements Listener {
       case 'device.deleted':
         if (data.device && this.byID.delete(data.device.id)) {
           this.total = this.byID.size;
-          this.alertsChanged++; // those of a device that moved out of sight are no more to be seen
+          this.alertNews(); // those of a device that moved out of sight are no more to be seen
           this.reorder();
         }
         break;

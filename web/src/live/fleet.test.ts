@@ -81,3 +81,15 @@ test('what is kept is as old as what was last heard', async () => {
   (fleet as unknown as { keepNow: () => void }).keepNow();
   expect(JSON.parse(await text).at).toBe(heard);
 });
+
+test('news of alerts come once a second, however many open', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  const before = fleet.alertsChanged;
+  for (let id = 1; id <= 500; id++) fleet.putAlert({ id: 9000 + id, status: 'active', device_id: null } as never);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(fleet.alertsChanged - before).toBe(1);
+  fleet.putAlert({ id: 9999, status: 'active', device_id: null } as never);
+  expect(fleet.alertsChanged - before).toBe(1);
+  await vi.advanceTimersByTimeAsync(1000);
+  expect(fleet.alertsChanged - before).toBe(2);
+});
