@@ -237,10 +237,10 @@ func watchWild(equipment string, seed uint64, lacks ...rimewatch.Fields) ([]wild
 	return all, nil
 }
 
-// take counts an event.
+// take counts an event. A warning that becomes critical counts as both.
 func (h *wildHealthy) take(w *simulate.Wild, e *event, is truth) {
 	switch {
-	case e.what != "opened" || ofRecording(e.typ):
+	case e.what != "opened" && (e.what != "escalated" || e.predicts) || ofRecording(e.typ):
 	case e.predicts:
 		if !trulyIced(e, is) {
 			h.wrong[e.fault]++
