@@ -55,6 +55,7 @@ class Fleet implements Listener {
   private ended = new Set<number>(); // alerts
   private frame = 0;
   private orderTimer: ReturnType<typeof setTimeout> | undefined;
+  private orderWait = reorderAfter;
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
   private summaryTimer: ReturnType<typeof setTimeout> | undefined;
   private newsTimer: ReturnType<typeof setTimeout> | undefined;
@@ -311,13 +312,9 @@ class Fleet implements Listener {
     const known = u?.next.device;
     // An answer that was long on its way may be older than the last reading.
     if (known?.last_seen_at && (device.last_seen_at ?? '') < known.last_seen_at) device = { ...device, current_temp: known.current_temp, last_seen_at: known.last_seen_at };
-    if (!u) {
-      this.byID.set(device.id, new Unit(device));
-      this.total = Math.max(this.total, this.byID.size);
-      this.reorder();
-      return;
-    }
-    this.change(u, snapshot(device, u.next.latest, u.next.alerts, u.next.past));
+    if (!u) this.total = Math.max(this.total, this.byID.set(device.id, new Unit(device)).size);
+    else this.change(u, snapshot(device, u.next.latest, u.next.alerts, u.next.past));
+    this.reorder(); // it may have another name, or another site
   }
 
   // When a whole fleet falls silent, thousands of alerts open within a second: whoever asks for each would ask for nothing else.
@@ -401,10 +398,10 @@ class Fleet implements Listener {
   }
 
   private change(u: Unit, next: Snapshot) {
-    if (next.condition !== u.next.condition || next.device.name !== u.next.device.name) this.reorder();
+    if (next.condition !== u.next.condition) this.reorder();
     u.next = next;
     this.dirty.add(u);
-    if (!this.frame) this.frame = requestAnimationFrame(() => this.draw());
+    this.frame ||= requestAnimationFrame(() => this.draw());
   }
 
   private draw() {
@@ -414,14 +411,18 @@ class Fleet implements Listener {
   }
 
   private reorder() {
-    this.orderTimer ??= setTimeout(() => this.order(), reorderAfter);
+    this.orderTimer ??= setTimeout(() => this.order(), this.orderWait);
   }
 
   private order() {
     clearTimeout(this.orderTimer);
     this.orderTimer = undefined;
+    const began = Date.now();
     this.draw();
     this.units = [...this.byID.values()].sort(worstFirst);
+    // What shows them follows at once, and takes longer the more they are: when thousands change one after the other, most of
+    // the time is for them.
+    queueMicrotask(() => (this.orderWait = reorderAfter + 3 * (Date.now() - began)));
   }
 
   // ---- the stream

@@ -31,10 +31,10 @@ export function plan(units: Unit[], attention: string, noSite: string, allSites:
   const add = (title: string, list: Unit[], total = list.length, mixed = false) => {
     for (const { before, part } of parted(list, room.units)) out.push({ title, units: part, before, total, mixed });
   };
-  const troubled = units.filter((u) => u.now.condition !== 'ok');
+  const troubled = units.filter((u) => u.next.condition !== 'ok');
   const sites = new Map<string, Unit[]>();
   for (const u of units) {
-    const name = u.now.device.site?.name ?? noSite;
+    const name = u.next.device.site?.name ?? noSite;
     const list = sites.get(name);
     if (list) list.push(u);
     else sites.set(name, [u]);
