@@ -179,18 +179,9 @@ func cutNear(w *simulate.Wild, at rimewatch.Time) bool {
 // the unit has truly iced up, or its goods are truly too warm or too cold, or were within
 // the six hours that an alert of their keeping judges.
 func explained(w *simulate.Wild, is truth, typ rimewatch.AlertType, at rimewatch.Time) bool {
-	if cutNear(w, at) || is&iced != 0 {
+	outside := typ == rimewatch.HighTemperature || typ == rimewatch.LowTemperature
+	if cutNear(w, at) || is&iced != 0 || outside && is&goodsOut != 0 || typ == rimewatch.ExcessiveRunTime && is&goodsWere != 0 {
 		return true
-	}
-	switch typ {
-	case rimewatch.HighTemperature, rimewatch.LowTemperature:
-		if is&goodsOut != 0 {
-			return true
-		}
-	case rimewatch.ExcessiveRunTime:
-		if is&goodsWere != 0 {
-			return true
-		}
 	}
 	for i := range w.Config.Events {
 		if e := &w.Config.Events[i]; e.Kind == simulate.DoorHeld && e.Value >= 900 && at >= e.At && at < e.At+4*rimewatch.Hour {
