@@ -158,7 +158,7 @@ func (o *oracle) read(t rimewatch.Time, v float64) {
 		o.times, o.values = o.times[n-300:], o.values[n-300:]
 	}
 	o.times, o.values = append(o.times, t), append(o.values, v)
-	if gap := t - o.heard; o.tcs && !o.critical && gap > max(tcsCritical/2, 3*o.interval) && (o.active || o.delay <= tcsCritical/2) && o.warm() < t-tcsCritical/2 && !(o.hasCrit && o.beyond(o.crit, v)) {
+	if gap := t - o.heard; o.tcs && !o.critical && gap > max(tcsCritical/2, 3*o.interval) && o.heard-o.warm() < o.delay && (o.active || o.delay <= tcsCritical/2) && o.warm() < t-tcsCritical/2 && !(o.hasCrit && o.beyond(o.crit, v)) {
 		o.counts, o.again = t-tcsCritical/2, t
 	}
 	o.heard = t

@@ -103,7 +103,18 @@ var temperatureCases = []struct {
 		160m tick`, `
 		45m opened high_temperature warning since 0s value 6 peak 6 limit 5
 		2h35m escalated high_temperature critical since 0s value 6 peak 6 limit 5`},
-	{"but not of what is beyond the critical limit", "walkin_cooler", `
+	{"but not of what had lasted for its delay before the silence", "walkin_cooler", `
+		0m 6
+		10m 6
+		20m 6
+		30m 6
+		40m 6
+		46m 6
+		130m 6
+		160m tick`, `
+		45m opened high_temperature warning since 0s value 6 peak 6 limit 5
+		2h escalated high_temperature critical since 0s value 6 peak 6 limit 5`},
+	{"nor of what is beyond the critical limit", "walkin_cooler", `
 		0m 6
 		10m 6
 		95m 8
