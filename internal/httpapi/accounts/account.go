@@ -58,7 +58,7 @@ type UserData struct {
 type SetupState struct {
 	Needed   bool    `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
 	SignedIn bool    `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
-	Role     *string `json:"role" enum:"viewer,technician,admin,owner" doc:"Of whoever is signed in, in the workspace that the session looks at; null where nothing can be asked: of nobody, and of a person who is no member, or has yet to set up the second factor that it requires."`
+	Role     *string `json:"role" doc:"Of whoever is signed in, in the workspace that the session looks at; null where nothing can be asked: of nobody, and of a person who is no member, or has yet to set up the second factor that it requires."`
 	Provider *string `json:"provider" doc:"The name of the sign-in provider; null without one."`
 	Mail     bool    `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
 }
