@@ -117,8 +117,8 @@ func (s *State) judgeZone(x *pass, v float64) {
 // and is so after it, as in two defrosts, need not have been so meanwhile. Where most of
 // the time after which it is critical passed unseen, it has to last for half of that time
 // once more, unless it is beyond the critical limit or had lasted for the delay of its
-// warning before: that was no defrost. The warning does not wait, and late
-// readings may tell.
+// warning before: that was no defrost. The warning does not wait, and late readings may
+// tell.
 func (s *State) unseen(x *pass, i rule, b *bounds) {
 	t := s.pool.track(i)
 	if t == nil || t.zone() != zoneBeyond || t.is(bitCritical) || b.longDelay == 0 || x.o.Gap <= max(b.longDelay/2, 3*x.u.Interval()) {

@@ -102,7 +102,7 @@ func (c *Context) link(path string) string {
 
 func (c *Context) alertLink(id int64) string { return c.link(fmt.Sprintf("/alerts/%d", id)) }
 
-// entitle gives a message its subject.
+// entitle sets the subject: a title after its tag.
 func (d *Data) entitle(tag, title string) {
 	d.Tag, d.Subject = tag, "["+tag+"] "+title
 }
