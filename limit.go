@@ -65,6 +65,11 @@ func overrideValue[T any](dst *T, v *T) {
 	}
 }
 
+// Outside reports whether a temperature, °C, is beyond the limits.
+func (l *Limits) Outside(v float64) bool {
+	return l.TempMax != nil && v > *l.TempMax || l.TempMin != nil && v < *l.TempMin
+}
+
 // Any reports whether there is a bound at all.
 func (l *Limits) Any() bool {
 	return l.TempMin != nil || l.TempMax != nil || l.CriticalMin != nil || l.CriticalMax != nil

@@ -161,7 +161,7 @@ func (l *Log) Add(r *rimewatch.Reading) {
 // reason: one that the device reported in it, or that had just ended before it.
 func (l *Log) follow(r *rimewatch.Reading, v float64) {
 	on, _ := r.Flags.Bool(rimewatch.DefrostActive)
-	if !l.beyond(v) {
+	if !l.limits.Outside(v) {
 		l.endRun()
 		l.run.was = on
 		return
@@ -195,7 +195,7 @@ func (d *dayLog) settle(defrost bool) {
 
 // pass lets the last reading hold until to, or as long as it may.
 func (l *Log) pass(to rimewatch.Time) {
-	out := l.beyond(l.value)
+	out := l.limits.Outside(l.value)
 	for i := max(l.gaps.day, 0); i < len(l.days) && i <= l.gaps.day+1; i++ {
 		d := &l.days[i]
 		span := min(to, d.to, l.holds(i)) - max(l.at, d.from)
@@ -217,7 +217,7 @@ func (l *Log) AddHour(at rimewatch.Time, n int64, low, mean, high float64) {
 	}
 	l.coarse = true
 	span := min(at+rimewatch.Hour, d.to) - max(at, d.from)
-	all, none := l.beyond(low) && l.beyond(high) && l.beyond(mean), !l.beyond(low) && !l.beyond(high)
+	all, none := l.limits.Outside(low) && l.limits.Outside(high) && l.limits.Outside(mean), !l.limits.Outside(low) && !l.limits.Outside(high)
 	for _, x := range []*dayLog{d, &l.total} {
 		x.count(n, low, high)
 		x.hold(span, mean, all)
@@ -225,10 +225,6 @@ func (l *Log) AddHour(at rimewatch.Time, n int64, low, mean, high float64) {
 		x.vague = x.vague || (!all && !none)
 	}
 	l.harm.Add(mean, float64(span))
-}
-
-func (l *Log) beyond(v float64) bool {
-	return (l.limits.TempMax != nil && v > *l.limits.TempMax) || (l.limits.TempMin != nil && v < *l.limits.TempMin)
 }
 
 // day finds the day of a moment, nil outside the period.

@@ -48,7 +48,7 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 		if is.Frost >= frost {
 			what |= iced
 		}
-		if beyond(kind, is.Goods) {
+		if kind.Limits.Outside(is.Goods) {
 			what |= goodsOut
 			last = r.At
 		}
@@ -58,12 +58,6 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 		l.readings, l.truths = append(l.readings, r), append(l.truths, what)
 	}
 	return l, nil
-}
-
-// beyond reports whether a temperature of goods is beyond the limits of a type.
-func beyond(e *rimewatch.Equipment, goods float64) bool {
-	l := &e.Limits
-	return l.TempMax != nil && goods > *l.TempMax || l.TempMin != nil && goods < *l.TempMin
 }
 
 // judged plays a life as if the unit lacked some measurements, calls yield with every
