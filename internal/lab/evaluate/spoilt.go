@@ -226,7 +226,7 @@ func (c *spoiling) hear(s *spoil, res *spoilt, speech *speech, judge *unitJudge,
 			continue
 		}
 		res.types[name]++
-		if e.severity == rimewatch.Critical && !e.predicts && e.at > c.right && e.typ != rimewatch.DeviceOffline && !explained(c.wild, is, "", e.at) {
+		if e.severity == rimewatch.Critical && !e.predicts && e.at > c.right && e.typ != rimewatch.DeviceOffline && !explained(c.wild, is, e.typ, e.at) {
 			res.critical++
 		}
 	}
