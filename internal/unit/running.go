@@ -100,9 +100,26 @@ func (w *running) learn(v float32) {
 	w.prev = Fixed(v*1e4 + 0.5) // no signal is negative
 }
 
+// glimpse sees another level of the current in a single reading of a device that sends
+// so seldom that a run may show in no second one. It is that of a run if the discharge
+// line has become hot with it, which a start or a meter that strays do not do at once.
+func (s *State) glimpse(o *Observation, amps float32) {
+	w := &s.running
+	if s.gap < countedGap || w.hi == 0 || w.separate() || amps < 1.6*w.hi || amps-w.hi < w.floor() {
+		return
+	}
+	w.spikedAt = StampOf(o.At)
+	before := s.last[rimewatch.CompressorDischargeTemp]
+	if pipe, ok := o.Value(rimewatch.CompressorDischargeTemp); ok && before != 0 && pipe >= before.Float()+glimpsedRise {
+		w.prev = FixedOf(float64(amps))
+	}
+}
+
+const glimpsedRise = 8 // K
+
 // decide reports whether the compressor runs at level v; ok is false while the
-// two levels cannot be told apart.
-func (w *running) decide(v float32) (on, ok bool) {
+// two levels cannot be told apart. The pace is that of follow.
+func (w *running) decide(v, pace float32) (on, ok bool) {
 	if !w.separate() {
 		return false, false
 	}
@@ -117,16 +134,18 @@ func (w *running) decide(v float32) (on, ok bool) {
 	case v < w.threshold(stop):
 		on = false
 	}
-	w.follow(v, on)
+	w.follow(v, on, pace)
 	return on, true
 }
 
-// follow lets the levels move with the unit: ambient, charge, wear.
-func (w *running) follow(v float32, on bool) {
+// follow lets the levels move with the unit: ambient, charge, wear. The pace of a reading
+// is 1, less if it stands for less than a minute: a scroll that is unloaded for seconds
+// does not stand.
+func (w *running) follow(v float32, on bool, pace float32) {
 	if on {
-		w.hi += 0.005 * (min(v, 1.5*w.hi) - w.hi)
+		w.hi += 0.005 * pace * (min(v, 1.5*w.hi) - w.hi)
 	} else {
-		w.lo += 0.01 * (v - w.lo)
+		w.lo += 0.01 * pace * (v - w.lo)
 	}
 }
 
@@ -158,7 +177,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		s.use(fromFlag)
 		if hasAmps && !s.followSpike(o, amps) {
 			w.learn(amps)
-			w.follow(amps, flag)
+			w.follow(amps, flag, s.pace())
 			if flag && !s.Slow() {
 				w.followLoad(amps, o)
 			}
@@ -187,7 +206,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	if src != fromAmps {
 		w.learn(v)
-		return w.decide(v)
+		return w.decide(v, s.pace())
 	}
 	if d := max(o.fixed[rimewatch.AmpDraw]-w.prev, w.prev-o.fixed[rimewatch.AmpDraw]); w.prev > 0 && d > 0 && (w.grain == 0 || d < w.grain) {
 		w.grain = d
@@ -197,10 +216,11 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	if !s.Slow() {
 		w.followLoad(v, o)
+		s.glimpse(o, v)
 		w.presume(o, v, o.At-s.born)
 	}
 	w.learn(v)
-	on, ok = w.decide(v)
+	on, ok = w.decide(v, s.pace())
 	if ok && !on && (w.rests == 0 || w.quiet(o)) { // by steps, so that single readings that stray count little
 		most := Fixed(idleStep * w.hi * 1e4)
 		w.idle += max(-most, min(most, o.fixed[rimewatch.AmpDraw]-w.idle))
@@ -416,6 +436,9 @@ func (w *running) presume(o *Observation, amps float32, watched rimewatch.Time) 
 	}
 	if w.lastOn.Set() || watched < presumeAfter || w.separate() || w.lo < least || amps < 0.7*w.hi {
 		return
+	}
+	if w.spikedAt.Set() && o.At-w.spikedAt.Time() < presumeAfter {
+		return // there is another level
 	}
 	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)
 	air, okAir := o.Value(rimewatch.AmbientTemp)

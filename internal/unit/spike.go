@@ -13,6 +13,15 @@ const (
 	inRun // amid a run, or amid another load: a reading that is wrong, for a start comes out of a standstill
 )
 
+// leastLocked returns how long a rotor that does not turn draws its current at least, before
+// its protector opens: what ends sooner is a meter that strays.
+func (w *running) leastLocked(at rimewatch.Time) rimewatch.Time {
+	if w.Strays(at) {
+		return 4 * second // with readings every second, also twice in a row
+	}
+	return 2 * second
+}
+
 // followSpike notes a current that only a starting or locked motor draws, and
 // reports whether v is one. When no run follows, the start has failed.
 func (s *State) followSpike(o *Observation, amps float32) bool {
@@ -51,7 +60,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	case w.likeOther(w.spikeAmps, o.At):
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
-	case amps < w.hi*0.5 && was != inRun:
+	case amps < w.hi*0.5 && was != inRun && o.At-w.spikedAt.Time() >= w.leastLocked(o.At):
 		s.failStart(o)
 	}
 	return false

@@ -50,3 +50,6 @@ func (t *timing) blind(gap rimewatch.Time) bool {
 // Slow reports whether readings come too seldom to know how long the compressor
 // has been running: two in a row may belong to two runs.
 func (t *timing) Slow() bool { return t.gap > followedGap }
+
+// pace is the share of a minute that a reading stands for, at most 1.
+func (t *timing) pace() float32 { return min(1, t.gap/minuteS) }

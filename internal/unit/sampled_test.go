@@ -1,0 +1,116 @@
+package unit
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// sampled plays a unit that sends every so often, with what a reading holds at a time since
+// the first of them.
+func sampled(every, lasts time.Duration, fill func(at time.Duration, r *rimewatch.Reading), each func(at time.Duration, s *State, o *Observation)) *State {
+	var s State
+	begin := rimewatch.TimeOf(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC))
+	for at := time.Duration(0); at < lasts; at += every {
+		now := begin + rimewatch.Time(at.Milliseconds())
+		r := rimewatch.Reading{At: now, ReceivedAt: now}
+		fill(at, &r)
+		var o Observation
+		s.Observe(&Config{}, &r, now, 0, &o)
+		if each != nil {
+			each(at, &s, &o)
+		}
+	}
+	return &s
+}
+
+// TestRunsOfOneReading: a unit with its fans behind the meter, whose runs are so short that
+// one reading in five shows them, is no compressor that never stops. Where nothing but a
+// meter that strays shows another level, nothing is learnt of it.
+func TestRunsOfOneReading(t *testing.T) {
+	const every = 5 * time.Minute
+	for name, heats := range map[string]bool{"runs": true, "strays": false} {
+		wrong, ran := 0, 0
+		sampled(every, 5*24*time.Hour, func(at time.Duration, r *rimewatch.Reading) {
+			k := int(at/every+2) % 5
+			amps, pipe := 0.38, 44-5*float64(k-1)
+			if k == 0 {
+				amps, pipe = 3.3, 50
+			}
+			if !heats {
+				pipe = 13
+			}
+			r.Set(rimewatch.AmpDraw, amps)
+			r.Set(rimewatch.CompressorDischargeTemp, pipe)
+			r.Set(rimewatch.AmbientTemp, 12)
+		}, func(at time.Duration, s *State, _ *Observation) {
+			if at < 12*time.Hour {
+				return
+			}
+			if high := int(at/every+2)%5 == 0; s.Running() && !high || heats && high && !s.Running() {
+				wrong++
+			} else if s.Running() {
+				ran++
+			}
+		})
+		if wrong > 0 || heats != (ran > 200) {
+			t.Errorf("%s: %d readings of a run are known, %d are taken for the other state", name, ran, wrong)
+		}
+	}
+}
+
+// TestStrayEverySecond: of a meter of which one reading in a hundred strays no start has
+// failed, also where readings come every second; a rotor that is locked for seconds is told.
+func TestStrayEverySecond(t *testing.T) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	failed, locked, told := 0, 0, 0
+	sampled(time.Second, 36*time.Hour, func(at time.Duration, r *rimewatch.Reading) {
+		amps := 0.4
+		minute := int(at/time.Minute) % 50
+		switch {
+		case minute < 20:
+			amps = 5
+		case at > 30*time.Hour && minute == 45 && at%time.Minute < 7*time.Second:
+			amps = 26
+			if at%time.Minute == 0 {
+				locked++
+			}
+		}
+		if draw.IntN(100) == 0 {
+			amps = 20 + 20*draw.Float64()
+		}
+		r.Set(rimewatch.AmpDraw, amps)
+	}, func(at time.Duration, _ *State, o *Observation) {
+		switch {
+		case !o.FailedStart:
+		case at > 30*time.Hour && int(at/time.Minute)%50 == 45:
+			told++
+		default:
+			failed++
+		}
+	})
+	if failed > 0 || told < locked-1 {
+		t.Errorf("%d starts failed that never were, %d of %d that were are told", failed, told, locked)
+	}
+}
+
+// TestScrollEverySecond: a digital scroll is one also where every second is seen: while it
+// is unloaded it does not stand.
+func TestScrollEverySecond(t *testing.T) {
+	draw := rand.New(rand.NewPCG(3, 4))
+	s := sampled(time.Second, 3*24*time.Hour, func(at time.Duration, r *rimewatch.Reading) {
+		amps := 0.0
+		if int(at/time.Minute)%60 < 30 {
+			amps = 1.5
+			if draw.IntN(100) < 55 {
+				amps = 4.6
+			}
+		}
+		r.Set(rimewatch.AmpDraw, amps)
+	}, nil)
+	if !s.Modulated() {
+		t.Error("a digital scroll is taken for a compressor of one speed")
+	}
+}
