@@ -350,6 +350,10 @@ func (s *State) judgeMachine(x *pass) {
 		s.level(x, ruleVibration, v)
 	}
 	if !warm {
+		if !u.RunningKnown() && !s.isActive(ruleLowDischarge) && s.pool.track(ruleLowDischarge) != nil {
+			l := &ruleSpecs[ruleLowDischarge].limit
+			s.level(x, ruleLowDischarge, l.Warn+l.Clear) // what looked like a run may have been none
+		}
 		return
 	}
 	settled := u.Settled(x.e)

@@ -169,6 +169,9 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 			s.model.gate = min(steadyAfter, steadyShare*p.runMin)
 		}
 	case haveZone && p.runs >= 20 && p.fruitless(ran, zone, s.stuck.step):
+		if !p.nearNew(zone, s.stuck.step) {
+			p.newOut, p.shifted = zone, 0
+		}
 		o.Tripped = true
 		p.trips[p.tripN%uint8(len(p.trips))] = StampOf(o.At)
 		p.tripN = (p.tripN + 1) % uint8(len(p.trips))
@@ -188,7 +191,7 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 // should and ends at the same zone temperature, but not at the usual one.
 func (p *phases) resettle(zone, step float32, at rimewatch.Time) (moved bool) {
 	usual := max(0, p.cutIn-p.cutOut)
-	if math.Abs(float64(zone-p.newOut)) > max(0.3, 0.5*float64(usual), float64(step)) || p.beganAt-zone < 0.6*usual {
+	if !p.nearNew(zone, step) || p.beganAt-zone+step/2 < 0.6*usual {
 		p.newOut, p.shifted = zone, 0
 		return false
 	}
@@ -200,6 +203,12 @@ func (p *phases) resettle(zone, step float32, at rimewatch.Time) (moved bool) {
 		p.cutOut, p.cutIn, p.shifted = p.newOut, p.newOut+usual, 0
 	}
 	return moved
+}
+
+// nearNew reports whether a run ended where the one before it did that did not end at
+// the usual temperature.
+func (p *phases) nearNew(zone, step float32) bool {
+	return max(zone-p.newOut, p.newOut-zone) <= max(0.3, 0.5*(p.cutIn-p.cutOut), step)
 }
 
 // What a thermostat set anew by more than this changes is learnt before it is
@@ -223,16 +232,17 @@ func (b *baseline) Resettling() bool { return b.resettling }
 // fruitless distinguishes a run that a protector ended from one that the thermostat
 // did: it was short, or left the zone warm, and in any case brought little. A probe that
 // hardly shows what a run brings, since it lags or is coarse, shows only that it is warm.
+// One that brought most of it and ended where the one before did, which left the zone
+// warm, too, is the thermostat's, set anew: of runs that a protector ends the zone warms.
 func (p *phases) fruitless(ran, zone, step float32) bool {
 	usual := p.cutIn - p.cutOut
 	if usual < max(hardlyShown, 2*step) && zone <= p.cutIn+p.band() {
 		return false
 	}
-	zone -= step
-	brought := p.beganAt - zone
+	brought := p.beganAt - zone + step
 	short := ran < 0.6*p.runMin && brought < 0.35*usual
-	warm := ran <= 1.2*p.runMin && zone > p.cutIn+2*p.band() && brought < 0.15*usual
-	early := ran < 0.75*p.runMin && zone > p.cutIn+p.band() && brought < 0.75*usual
+	warm := ran <= 1.2*p.runMin && zone-step > p.cutIn+2*p.band() && brought < 0.15*usual
+	early := ran < 0.75*p.runMin && zone-step > p.cutIn+p.band() && brought < 0.75*usual && (brought < 0.6*usual || !p.nearNew(zone, step))
 	return short || warm || early
 }
 

@@ -217,7 +217,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	if !s.Slow() {
 		w.followLoad(v, o)
 		s.glimpse(o, v)
-		w.presume(o, v, o.At-s.born)
+		s.presume(o, v)
 	}
 	w.learn(v)
 	on, ok = w.decide(v, s.pace())
@@ -428,24 +428,24 @@ func (w *running) followLoad(v float32, o *Observation) {
 
 // presume takes a current that has shown one level only, well above none, for that
 // of a compressor that never stops, unless its discharge line is cool. A stop that
-// comes later proves it.
-func (w *running) presume(o *Observation, amps float32, watched rimewatch.Time) {
+// comes later proves it; a line that cools while no run has been seen to end refutes it:
+// what draws the current are fans.
+func (s *State) presume(o *Observation, amps float32) {
+	w := &s.running
 	least := float32(leastRunning)
 	if w.bare {
 		least = bareRunning
 	}
-	if w.lastOn.Set() || watched < presumeAfter || w.separate() || w.lo < least || amps < 0.7*w.hi {
-		return
-	}
-	if w.spikedAt.Set() && o.At-w.spikedAt.Time() < presumeAfter {
-		return // there is another level
-	}
 	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)
 	air, okAir := o.Value(rimewatch.AmbientTemp)
-	if okPipe && okAir && pipe-air < float64(levelFloors[fromHeat]) {
-		return
+	switch cool := okPipe && okAir && pipe-air < float64(levelFloors[fromHeat]); {
+	case cool && w.lo == 0 && s.phases.runs == 0 && w.known && w.on:
+		w.hi, w.lo, w.lastOn = amps, amps, Stamp{}
+	case cool || w.lastOn.Set() || o.At-s.born < presumeAfter || w.separate() || w.lo < least || amps < 0.7*w.hi:
+	case w.spikedAt.Set() && o.At-w.spikedAt.Time() < presumeAfter: // there is another level
+	default:
+		w.lo = 0
 	}
-	w.lo = 0
 }
 
 // followSpeed sees that current and vibration have moved together, by far more

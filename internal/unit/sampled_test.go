@@ -114,3 +114,24 @@ func TestScrollEverySecond(t *testing.T) {
 		t.Error("a digital scroll is taken for a compressor of one speed")
 	}
 }
+
+// TestFansAlone: a compressor that is never seen to run, since readings come when it stands,
+// is taken for one that never stops as long as its discharge line is hot, and no longer.
+func TestFansAlone(t *testing.T) {
+	s := sampled(5*time.Minute, 6*time.Hour, func(at time.Duration, r *rimewatch.Reading) {
+		pipe := 45.0
+		if at > 5*time.Hour {
+			pipe = max(18, 45-27*(at-5*time.Hour).Minutes()/40)
+		}
+		r.Set(rimewatch.AmpDraw, 0.47)
+		r.Set(rimewatch.CompressorDischargeTemp, pipe)
+		r.Set(rimewatch.AmbientTemp, 15.5)
+	}, func(at time.Duration, s *State, _ *Observation) {
+		if at == 4*time.Hour && !s.Running() {
+			t.Error("a hot line and one level of the current are not taken for a run")
+		}
+	})
+	if s.RunningKnown() {
+		t.Error("fans are taken for a compressor whose line has become cold")
+	}
+}
