@@ -100,23 +100,6 @@ func (w *running) learn(v float32) {
 	w.prev = Fixed(v*1e4 + 0.5) // no signal is negative
 }
 
-// glimpse sees another level of the current in a single reading of a device that sends
-// so seldom that a run may show in no second one. It is that of a run if the discharge
-// line has become hot with it, which a start or a meter that strays do not do at once.
-func (s *State) glimpse(o *Observation, amps float32) {
-	w := &s.running
-	if s.gap < countedGap || w.hi == 0 || w.separate() || amps < 1.6*w.hi || amps-w.hi < w.floor() {
-		return
-	}
-	w.spikedAt = StampOf(o.At)
-	before := s.last[rimewatch.CompressorDischargeTemp]
-	if pipe, ok := o.Value(rimewatch.CompressorDischargeTemp); ok && before != 0 && pipe >= before.Float()+glimpsedRise {
-		w.prev = FixedOf(float64(amps))
-	}
-}
-
-const glimpsedRise = 8 // K
-
 // decide reports whether the compressor runs at level v; ok is false while the
 // two levels cannot be told apart. The pace is that of follow.
 func (w *running) decide(v, pace float32) (on, ok bool) {
@@ -206,7 +189,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	}
 	if src != fromAmps {
 		w.learn(v)
-		return w.decide(v, s.pace())
+		return w.decide(v, 1)
 	}
 	if d := max(o.fixed[rimewatch.AmpDraw]-w.prev, w.prev-o.fixed[rimewatch.AmpDraw]); w.prev > 0 && d > 0 && (w.grain == 0 || d < w.grain) {
 		w.grain = d
@@ -423,28 +406,6 @@ func (w *running) followLoad(v float32, o *Observation) {
 		w.modulated = true
 	case share > steadyAbove:
 		w.modulated = false
-	}
-}
-
-// presume takes a current that has shown one level only, well above none, for that
-// of a compressor that never stops, unless its discharge line is cool. A stop that
-// comes later proves it; a line that cools while no run has been seen to end refutes it:
-// what draws the current are fans.
-func (s *State) presume(o *Observation, amps float32) {
-	w := &s.running
-	least := float32(leastRunning)
-	if w.bare {
-		least = bareRunning
-	}
-	pipe, okPipe := o.Value(rimewatch.CompressorDischargeTemp)
-	air, okAir := o.Value(rimewatch.AmbientTemp)
-	switch cool := okPipe && okAir && pipe-air < float64(levelFloors[fromHeat]); {
-	case cool && w.lo == 0 && s.phases.runs == 0 && w.known && w.on:
-		w.hi, w.lo, w.lastOn = amps, amps, Stamp{}
-	case cool || w.lastOn.Set() || o.At-s.born < presumeAfter || w.separate() || w.lo < least || amps < 0.7*w.hi:
-	case w.spikedAt.Set() && o.At-w.spikedAt.Time() < presumeAfter: // there is another level
-	default:
-		w.lo = 0
 	}
 }
 
