@@ -122,6 +122,9 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	off := u.OffZone()
 	for ch := range trendChannels {
 		if !have.Has(ch) {
+			if u.Aside().Has(ch) {
+				q.mean[ch] = 0 // what it showed before was wrong, too
+			}
 			continue
 		}
 		q.mean[ch] += 0.3 * (float32(max(-20*ch.Floor(), min(20*ch.Floor(), y[ch]))) - q.mean[ch])
