@@ -131,6 +131,16 @@ const (
 	AllFields  Fields = 1<<(RunSeconds+1) - 1 // all of the table
 )
 
+// Counters are the measurements of the table that count.
+var Counters = func() (set Fields) {
+	for f := range AllFields.All() {
+		if f.IsCounter() {
+			set = set.With(f)
+		}
+	}
+	return set
+}()
+
 // Info returns the description of the measurement, the zero FieldInfo where the
 // number has none.
 func (f Field) Info() FieldInfo { return *fields.info(f) }
@@ -144,6 +154,9 @@ func (t *fieldTable) info(f Field) *FieldInfo {
 
 // Core reports whether answers hold the measurement even where it is absent.
 func (f Field) Core() bool { return f < NumCore }
+
+// IsCounter reports whether the measurement only counts up.
+func (f Field) IsCounter() bool { return fields.info(f).Kind == Counter }
 
 // IsTemperature reports whether the measurement is one in °C.
 func (f Field) IsTemperature() bool { return fields.info(f).Unit == "°C" }

@@ -67,29 +67,27 @@ func (h Corrected) Buckets(ctx context.Context, q BucketQuery) ([]Bucket, error)
 }
 
 // countUp works out what the counters counted in each bucket: up from the last
-// value of the bucket before, or from its own first one. One that is lower than
-// before has begun again from 0.
+// value of the bucket before, or from its own first one.
 func countUp(list []Bucket) {
-	var last [rimewatch.MaxFields]float64
-	var known rimewatch.Fields
+	var before [rimewatch.MaxFields]rimewatch.Count
 	for i := range list {
 		for f := range list[i].Fields {
-			g, f := &list[i].Fields[f], rimewatch.Field(f)
-			if g.Count == 0 || f.Info().Kind != rimewatch.Counter {
+			g := &list[i].Fields[f]
+			if !g.Counted.Known {
 				continue
 			}
-			switch {
-			case !known.Has(f):
-				g.Increase = g.Max - g.Min
-			case g.Max < last[f]:
-				g.Increase = g.Max
-			default:
-				g.Increase = g.Max - last[f]
-			}
-			g.Increase = math.Round(g.Increase*1e6) / 1e6 // less than meters resolve
-			last[f], known = g.Max, known.With(f)
+			g.Increase = tidy(before[f].Then(g.Counted).Increase)
+			before[f] = rimewatch.CountOf(g.Counted.Last)
 		}
 	}
+}
+
+// tidy takes away what adding up leaves: 10^-6 is less than meters resolve.
+func tidy(v float64) float64 {
+	if v >= 1e9 { // so many millionths would not be exact
+		return v
+	}
+	return math.Round(v*1e6) / 1e6
 }
 
 // shift adds what the offsets of a moment add.
@@ -117,7 +115,7 @@ func (b *Bucket) add(o *Bucket) {
 		case g.Count == 0:
 			*g = *x
 		default:
-			*g = Aggregate{Count: g.Count + x.Count, Min: min(g.Min, x.Min), Max: max(g.Max, x.Max), Sum: g.Sum + x.Sum}
+			*g = Aggregate{Count: g.Count + x.Count, Min: min(g.Min, x.Min), Max: max(g.Max, x.Max), Sum: g.Sum + x.Sum, Counted: g.Counted.Then(x.Counted)}
 		}
 	}
 }

@@ -137,7 +137,8 @@ type Aggregate struct {
 	Count    int64
 	Min, Max float64
 	Sum      float64
-	Increase float64 // of a counter in Corrected history: what it counted since the bucket before
+	Counted  rimewatch.Count // of a counter: what it did within the bucket
+	Increase float64         // of a counter in Corrected history: what it counted since the bucket before
 }
 
 // Mean returns the mean to 4 decimals, more than any sensor has, never

@@ -130,3 +130,29 @@ func TestOptionalIsAnsweredWhenSent(t *testing.T) {
 		{name: "a counter has no probe", req: post("/v1/devices/A/calibrations", r.full, `{"field":"energy","method":"other","reference":1,"as_found":1,"pass_limit":1,"performed_by":"Ada"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"field"}},
 	})
 }
+
+// TestIncrease: a step tells what was counted in it, however many readings and restarts it holds.
+func TestIncrease(t *testing.T) {
+	r := newRig(t)
+	r.device("A", "other")
+	sent := r.do(post("/v1/readings/batch", r.feed, batchOf(
+		`{"device_serial":"A","energy":1000,"start_count":1000,"recorded_at":"2026-11-20T10:00:00Z"}`, `{"device_serial":"A","energy":1015,"start_count":1015,"recorded_at":"2026-11-20T10:10:00Z"}`,
+		`{"device_serial":"A","energy":0,"start_count":0,"recorded_at":"2026-11-20T10:20:00Z"}`, `{"device_serial":"A","energy":2,"start_count":2,"recorded_at":"2026-11-20T10:30:00Z"}`)))
+	if sent.get("data.accepted") != 4.0 {
+		t.Fatal(sent.body)
+	}
+	for step, want := range map[string][]float64{"5m": {0, 0, 15, 0, 0, 0, 2}, "15m": {15, 0, 2}, "1h": {17}, "1d": {17}} {
+		a := r.do(get("/v1/devices/A/readings?fields=energy,start_count&step="+step, r.read))
+		for i, n := range want {
+			for _, f := range []string{"energy", "start_count"} {
+				got := a.get(fmt.Sprintf("data.buckets.%d.%s.increase", i, f))
+				if i%2 == 1 && step == "5m" { // nothing came
+					n, got = 0, 0.0
+				}
+				if got != n {
+					t.Errorf("step=%s: %s of bucket %d is %v, want %v", step, f, i, got, n)
+				}
+			}
+		}
+	}
+}

@@ -101,18 +101,23 @@ func TestBucketsProperties(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Cut the readings into chunks and feed each in one of the three ways.
+		// Cut the readings into chunks and feed each in one of the three ways, in any order.
+		var parts [][]rimewatch.Reading
 		for rest := rs; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "chunk")
-			part := rest[:n]
-			rest = rest[n:]
+			parts, rest = append(parts, rest[:n]), rest[n:]
+		}
+		order := make([]int, len(parts))
+		for i := range order {
+			order[i] = i
+		}
+		for _, i := range rapid.Permutation(order).Draw(t, "order") {
+			part := parts[i]
 			summary := chunk.Summarize(part)
 			switch how := rapid.IntRange(0, 2).Draw(t, "how"); {
 			case how == 0 && b.AddSummary(&summary):
 			case how == 1:
-				for i := range part {
-					b.AddReading(&part[i])
-				}
+				b.AddReadings(part)
 			default:
 				c, err := chunk.Open(chunk.Encode(nil, part))
 				if err != nil {
@@ -151,6 +156,16 @@ func checkBuckets(t *rapid.T, b *chunk.Buckets, rs []rimewatch.Reading, from, to
 				w = chunk.Aggregate{}
 			}
 			if d := cmp.Diff(w, b.Aggregate(i, f), near); d != "" {
+				t.Fatal(i, f, d)
+			}
+			var wantCounted, counted rimewatch.Count
+			if counts := b.Counts(f); counts != nil {
+				counted = counts[i]
+			}
+			if fields.Has(f) {
+				wantCounted = want.Counted(f)
+			}
+			if d := cmp.Diff(wantCounted, counted, near); d != "" {
 				t.Fatal(i, f, d)
 			}
 		}

@@ -1,7 +1,9 @@
 package chunk
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -12,8 +14,8 @@ const MaxBuckets = 1 << 20
 // Buckets aggregates the readings of one device in [from, to) into steps
 // aligned to UTC: step i begins at a multiple of the step since the epoch.
 // Readings outside [from, to) are left out, so the first and the last step may
-// be partial. It is filled from columns (AddTimes, AddColumn), from single readings
-// (AddReading) and from summaries (AddSummary), in any order; each reading must
+// be partial. It is filled from columns (AddTimes, AddColumn), from readings
+// (AddReadings) and from summaries (AddSummary), in any order; each reading must
 // come once.
 type Buckets struct {
 	from, to rimewatch.Time
@@ -22,7 +24,15 @@ type Buckets struct {
 	fields   rimewatch.Fields
 	counts   []int64
 	values   [rimewatch.MaxFields][]Aggregate // nil for fields not asked for or not there yet
+	pieces   [rimewatch.MaxFields][]piece     // of counters
 	defrosts []bool                           // nil for steps of an hour and more
+}
+
+// piece is what a counter did over readings that lie in one step and follow one
+// another. Pieces come in any order; none begins within another.
+type piece struct {
+	at rimewatch.Time // of its first reading
+	rimewatch.Count
 }
 
 // NewBuckets prepares the steps of [from, to) for the given fields. It fails
@@ -84,17 +94,40 @@ func (b *Buckets) Aggregate(i int, f rimewatch.Field) Aggregate {
 	return b.values[f][i]
 }
 
+// Counts returns what a counter did in each step, nil when there is no value of it.
+func (b *Buckets) Counts(f rimewatch.Field) []rimewatch.Count {
+	if len(b.pieces[f]) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(b.pieces[f], func(x, y piece) int { return cmp.Compare(x.at, y.at) })
+	out := make([]rimewatch.Count, len(b.counts))
+	for _, p := range b.pieces[f] {
+		i := b.index(p.at)
+		out[i] = out[i].Then(p.Count)
+	}
+	return out
+}
+
 // Defrost reports whether a reading of step i says that its unit was defrosting.
 // Steps of an hour and more do not know: summaries answer for them.
 func (b *Buckets) Defrost(i int) bool { return b.defrosts != nil && b.defrosts[i] }
 
 func (b *Buckets) index(t rimewatch.Time) int { return int((t - b.start) / b.step) }
 
-// AddReading takes one reading in.
-func (b *Buckets) AddReading(r *rimewatch.Reading) {
-	if r.At < b.from || r.At >= b.to {
-		return
+// AddReadings takes in readings in order of time.
+func (b *Buckets) AddReadings(rs []rimewatch.Reading) {
+	var begun [rimewatch.MaxFields]int // the first piece of these readings
+	for f := range (b.fields & rimewatch.Counters).All() {
+		begun[f] = len(b.pieces[f])
 	}
+	for i := range rs {
+		if r := &rs[i]; r.At >= b.from && r.At < b.to {
+			b.addReading(r, &begun)
+		}
+	}
+}
+
+func (b *Buckets) addReading(r *rimewatch.Reading, begun *[rimewatch.MaxFields]int) {
 	i := b.index(r.At)
 	b.counts[i]++
 	if b.defrosts != nil && defrosting(r.Flags) {
@@ -103,6 +136,15 @@ func (b *Buckets) AddReading(r *rimewatch.Reading) {
 	for f := range (r.Present & b.fields).All() {
 		v, _ := r.Value(f)
 		b.column(f)[i].Add(v)
+		if !f.IsCounter() {
+			continue
+		}
+		pieces := b.pieces[f]
+		if last := len(pieces) - 1; last >= begun[f] && b.index(pieces[last].at) == i {
+			pieces[last].Count = pieces[last].Then(rimewatch.CountOf(v))
+		} else {
+			b.pieces[f] = append(pieces, piece{r.At, rimewatch.CountOf(v)})
+		}
 	}
 }
 
@@ -124,6 +166,9 @@ func (b *Buckets) AddSummary(s *Summary) bool {
 	for f := range b.fields.All() {
 		if a := s.Aggregate(f); a.Count > 0 {
 			b.column(f)[i].Merge(a)
+			if f.IsCounter() {
+				b.pieces[f] = append(b.pieces[f], piece{s.First, s.Counted(f)})
+			}
 		}
 	}
 	return true
@@ -135,20 +180,10 @@ func (b *Buckets) AddChunk(c *Chunk, scratch *Scratch) error {
 	if scratch == nil {
 		scratch = new(Scratch)
 	}
-	var err error
-	if scratch.times, err = c.Times(scratch.times[:0]); err != nil {
+	if err := b.AddFields(c, b.fields, scratch); err != nil {
 		return err
 	}
 	b.AddTimes(scratch.times)
-	for f := range b.fields.All() {
-		if c.columns[columnField+int(f)] == nil && c.count(f) == 0 {
-			continue
-		}
-		if scratch.values, err = c.Field(f, scratch.values[:0]); err != nil {
-			return err
-		}
-		b.AddColumn(f, scratch.times, scratch.values)
-	}
 	if b.defrosts == nil {
 		return nil
 	}
@@ -160,6 +195,25 @@ func (b *Buckets) AddChunk(c *Chunk, scratch *Scratch) error {
 			}
 		}
 	})
+}
+
+// AddFields decodes the times and some of the fields asked for and takes the
+// fields in. It does not count the readings.
+func (b *Buckets) AddFields(c *Chunk, fields rimewatch.Fields, scratch *Scratch) error {
+	var err error
+	if scratch.times, err = c.Times(scratch.times[:0]); err != nil {
+		return err
+	}
+	for f := range (fields & b.fields).All() {
+		if c.columns[columnField+int(f)] == nil && c.count(f) == 0 {
+			continue
+		}
+		if scratch.values, err = c.Field(f, scratch.values[:0]); err != nil {
+			return err
+		}
+		b.AddColumn(f, scratch.times, scratch.values)
+	}
+	return nil
 }
 
 func defrosting(f rimewatch.Flags) bool {
@@ -205,6 +259,23 @@ func (b *Buckets) AddColumn(f rimewatch.Field, times []rimewatch.Time, values []
 			}
 		}
 		column[i] = a
+	})
+	if f.IsCounter() {
+		b.addPieces(f, times, values)
+	}
+}
+
+func (b *Buckets) addPieces(f rimewatch.Field, times []rimewatch.Time, values []float64) {
+	b.runs(times, func(_, from, to int) {
+		p := piece{at: times[from]}
+		for _, v := range values[from:to] {
+			if v == v {
+				p.Count = p.Then(rimewatch.CountOf(v))
+			}
+		}
+		if p.Known {
+			b.pieces[f] = append(b.pieces[f], p)
+		}
 	})
 }
 

@@ -60,5 +60,7 @@
 //
 // A Summary, which starts with a version, goes beside each chunk: count, minimum, maximum and sum of every
 // field. Buckets aggregates readings into steps aligned to UTC and takes whole
-// summaries for chunks that lie inside one step.
+// summaries for chunks that lie inside one step. What a counter counted depends on the
+// order of its values: a summary says it by itself where the counter restarted, for the hours
+// whose readings expire; where the readings are there, they are asked.
 package chunk

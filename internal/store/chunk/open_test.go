@@ -151,7 +151,7 @@ func TestNewerForms(t *testing.T) {
 	row := AppendReading(nil, &wide, oldStart)
 	row = append([]byte{row[0] | rowFlags, row[1], 0x80, 0x80, 0x80, 0x80, 0x10}, row[2:]...) // observation 16
 	sum := unhex(t, oldSummary)
-	sum[0]++
+	sum[0] = summaryRestarts + 1
 	for name, err := range map[string]error{
 		"a version of a chunk":     second(Open(seal(other[:len(other)-4]))),
 		"a column":                 second(Open(chunk(1 << 6))),

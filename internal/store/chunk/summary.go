@@ -50,6 +50,11 @@ type Summary struct {
 	Count       int64
 	First, Last rimewatch.Time // the earliest and latest At
 	Fields      []Aggregate    // by the numbers of the fields; as long as the readings need
+
+	// Counts is what counters did, by the numbers of the fields; as long as the readings
+	// need. Of a summary that was written before it was known, a counter that restarted
+	// among the readings counts from its least value to its greatest.
+	Counts []rimewatch.Count
 }
 
 // Aggregate returns that of one field.
@@ -60,6 +65,32 @@ func (s *Summary) Aggregate(f rimewatch.Field) Aggregate {
 	return s.Fields[f]
 }
 
+// Counted returns what a counter did.
+func (s *Summary) Counted(f rimewatch.Field) rimewatch.Count {
+	if int(f) >= len(s.Counts) {
+		return rimewatch.Count{}
+	}
+	return s.Counts[f]
+}
+
+// count returns what a counter did to be added to.
+func (s *Summary) count(f rimewatch.Field) *rimewatch.Count {
+	if n := int(f) + 1; n > len(s.Counts) {
+		s.Counts = append(s.Counts, make([]rimewatch.Count, n-len(s.Counts))...)
+	}
+	return &s.Counts[f]
+}
+
+// Cut takes fields out of the summary and returns those of them that it had.
+func (s *Summary) Cut(fields rimewatch.Fields) (had rimewatch.Fields) {
+	for f := range fields.All() {
+		if s.Aggregate(f).Count > 0 {
+			had, s.Fields[f] = had.With(f), Aggregate{}
+		}
+	}
+	return had
+}
+
 // at returns the aggregate of one field to be added to.
 func (s *Summary) at(f rimewatch.Field) *Aggregate {
 	if n := int(f) + 1; n > len(s.Fields) {
@@ -68,7 +99,7 @@ func (s *Summary) at(f rimewatch.Field) *Aggregate {
 	return &s.Fields[f]
 }
 
-// Add takes one reading in.
+// Add takes in one reading; those with counters come in order of time.
 func (s *Summary) Add(r *rimewatch.Reading) {
 	if s.Count == 0 {
 		s.First, s.Last = r.At, r.At
@@ -77,10 +108,14 @@ func (s *Summary) Add(r *rimewatch.Reading) {
 	s.Count++
 	for f, v := range r.All() {
 		s.at(f).Add(v)
+		if f.IsCounter() {
+			c := s.count(f)
+			*c = c.Then(rimewatch.CountOf(v))
+		}
 	}
 }
 
-// Summarize sums readings up.
+// Summarize sums up readings in order of time.
 func Summarize(rs []rimewatch.Reading) Summary {
 	var s Summary
 	for i := range rs {
@@ -89,14 +124,27 @@ func Summarize(rs []rimewatch.Reading) Summary {
 	return s
 }
 
-// summaryVersion starts every encoded summary.
-const summaryVersion = 1
+// What starts an encoded summary.
+const (
+	summaryVersion  = 1
+	summaryRestarts = 2 // as 1, and then what the counters did that restarted
+)
 
 // Append encodes the summary in typically 60–80 bytes. Sums below 10^9 are
 // rounded to 10^-6, which is far below what sensors resolve and far above the
 // error of adding them up.
 func (s *Summary) Append(b []byte) []byte {
-	b = append(b, summaryVersion)
+	var restarted rimewatch.Fields
+	for f := range s.Counts {
+		if s.Counts[f].Restarted {
+			restarted = restarted.With(rimewatch.Field(f))
+		}
+	}
+	form := byte(summaryVersion)
+	if restarted != 0 {
+		form = summaryRestarts
+	}
+	b = append(b, form)
 	b = binary.AppendUvarint(b, uint64(s.Count))
 	b = binary.AppendUvarint(b, zigzag(int64(s.First)))
 	b = binary.AppendUvarint(b, uint64(s.Last-s.First))
@@ -114,6 +162,14 @@ func (s *Summary) Append(b []byte) []byte {
 		b = appendValue(b, a.Max)
 		b = appendValue(b, roundSum(a.Sum))
 	}
+	if restarted == 0 {
+		return b
+	}
+	b = binary.AppendUvarint(b, uint64(restarted))
+	for f := range restarted.All() {
+		c := &s.Counts[f]
+		b = appendValue(appendValue(appendValue(b, c.First), c.Last), roundSum(c.Increase))
+	}
 	return b
 }
 
@@ -127,7 +183,8 @@ func roundSum(v float64) float64 {
 // DecodeSummary reads what Append wrote and returns the number of bytes it took.
 func DecodeSummary(b []byte) (s Summary, n int, err error) {
 	r := byteReader{b: b}
-	if v := r.byte(); r.err == nil && v != summaryVersion {
+	form := r.byte()
+	if r.err == nil && form != summaryVersion && form != summaryRestarts {
 		return Summary{}, 0, errVersion
 	}
 	s.Count = int64(r.uvarint())
@@ -141,6 +198,12 @@ func DecodeSummary(b []byte) (s Summary, n int, err error) {
 		if a.Count <= 0 || a.Count > s.Count {
 			r.fail(errCorrupt)
 		}
+		if f.IsCounter() {
+			*s.count(f) = rimewatch.Count{First: a.Min, Last: a.Max, Increase: a.Max - a.Min, Known: true}
+		}
+	}
+	if form == summaryRestarts {
+		s.readRestarts(&r)
 	}
 	if r.err == nil && (s.Count < 0 || s.Last < s.First) {
 		r.err = errCorrupt
@@ -149,4 +212,18 @@ func DecodeSummary(b []byte) (s Summary, n int, err error) {
 		return Summary{}, 0, r.err
 	}
 	return s, r.pos, nil
+}
+
+func (s *Summary) readRestarts(r *byteReader) {
+	restarted := r.fields()
+	for f := range restarted.All() {
+		c := rimewatch.Count{First: r.value(), Last: r.value(), Increase: r.value(), Known: true, Restarted: true}
+		if s.Aggregate(f).Count == 0 {
+			r.fail(errCorrupt)
+		}
+		*s.count(f) = c
+	}
+	if restarted == 0 {
+		r.fail(errCorrupt)
+	}
 }

@@ -34,7 +34,7 @@ func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if head, err = s.addCluster(v, b, q.DeviceID, g, head, &scratch); err != nil {
+			if head, err = s.addCluster(v, b, q, g, head, &scratch); err != nil {
 				return err
 			}
 		}
@@ -43,15 +43,13 @@ func (s *Core) Buckets(ctx context.Context, q store.BucketQuery) ([]store.Bucket
 	if err != nil {
 		return nil, err
 	}
-	for i := range head {
-		b.AddReading(&head[i])
-	}
+	b.AddReadings(head)
 	return bucketList(b, q.Fields), nil
 }
 
 // addCluster takes in overlapping chunks. What of the head lies among them may
 // be in them already: it is merged, and the rest of the head given back.
-func (g *damage) addCluster(v Chunks, b *chunk.Buckets, deviceID int64, cluster []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
+func (g *damage) addCluster(v Chunks, b *chunk.Buckets, q store.BucketQuery, cluster []Span, head []rimewatch.Reading, scratch *chunk.Scratch) ([]rimewatch.Reading, error) {
 	from, to := cluster[0].From, cluster[0].To
 	for _, sp := range cluster {
 		to = max(to, sp.To)
@@ -68,42 +66,57 @@ func (g *damage) addCluster(v Chunks, b *chunk.Buckets, deviceID int64, cluster 
 		rest = head
 	}
 	if len(cluster) == 1 && len(near) == 0 {
-		err := addChunk(v, b, deviceID, cluster[0], scratch)
+		err := addChunk(v, b, q, cluster[0], scratch)
 		if g.skip(err) {
 			err = nil
 		}
 		return rest, err
 	}
-	rs, _, err := g.readCluster(v, deviceID, cluster)
+	rs, _, err := g.readCluster(v, q.DeviceID, cluster)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range chunk.Merge(nil, rs, near) {
-		b.AddReading(&r)
-	}
+	b.AddReadings(chunk.Merge(nil, rs, near))
 	return rest, nil
 }
 
-// addChunk takes in one chunk, by its summary where that is enough.
-func addChunk(v Chunks, b *chunk.Buckets, deviceID int64, sp Span, scratch *chunk.Scratch) error {
-	data, err := v.Summary(deviceID, sp)
+// addChunk takes in one chunk, by its summary where that is enough. It never is for
+// counters: older summaries do not know whether one restarted.
+func addChunk(v Chunks, b *chunk.Buckets, q store.BucketQuery, sp Span, scratch *chunk.Scratch) error {
+	data, err := v.Summary(q.DeviceID, sp)
 	if err != nil && !errors.Is(err, ErrDamaged) {
 		return err
 	}
 	// A damaged summary costs time: it is all in the chunk.
-	if data, ok := cutSum(data, sp.place(deviceID)...); ok {
-		if summary, _, err := chunk.DecodeSummary(data); err == nil && b.AddSummary(&summary) {
-			return nil
+	if data, ok := cutSum(data, sp.place(q.DeviceID)...); ok {
+		if summary, _, err := chunk.DecodeSummary(data); err == nil {
+			counters := summary.Cut(q.Fields & rimewatch.Counters)
+			if b.AddSummary(&summary) {
+				return addCounters(v, b, q, sp, counters, scratch)
+			}
 		}
 	}
-	c, err := openChunk(v, deviceID, sp)
+	c, err := openChunk(v, q.DeviceID, sp)
 	if err != nil {
 		return err
 	}
 	return b.AddChunk(c, scratch)
 }
 
+// addCounters takes in the counters of a chunk.
+func addCounters(v Chunks, b *chunk.Buckets, q store.BucketQuery, sp Span, counters rimewatch.Fields, scratch *chunk.Scratch) error {
+	if counters == 0 || sp.To < q.From || sp.From >= q.To {
+		return nil
+	}
+	c, err := openChunk(v, q.DeviceID, sp)
+	if err != nil {
+		return err
+	}
+	return b.AddFields(c, counters, scratch)
+}
+
 func bucketList(b *chunk.Buckets, fields rimewatch.Fields) []store.Bucket {
+	counts := countsOf(b, fields)
 	out := make([]store.Bucket, 0, b.Len())
 	for i := range b.Len() {
 		if b.Count(i) == 0 {
@@ -115,9 +128,20 @@ func bucketList(b *chunk.Buckets, fields rimewatch.Fields) []store.Bucket {
 				n := int(f) + 1
 				bucket.Fields = append(bucket.Fields, make([]store.Aggregate, n-len(bucket.Fields))...)
 				bucket.Fields[f] = store.Aggregate{Count: a.Count, Min: a.Min, Max: a.Max, Sum: a.Sum}
+				if counts[f] != nil {
+					bucket.Fields[f].Counted = counts[f][i]
+				}
 			}
 		}
 		out = append(out, bucket)
+	}
+	return out
+}
+
+// countsOf returns what the counters did, by step.
+func countsOf(b *chunk.Buckets, fields rimewatch.Fields) (out [rimewatch.MaxFields][]rimewatch.Count) {
+	for f := range (fields & rimewatch.Counters).All() {
+		out[f] = b.Counts(f)
 	}
 	return out
 }

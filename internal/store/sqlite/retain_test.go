@@ -103,6 +103,7 @@ func twoMonths(start rimewatch.Time) (rs []rimewatch.Reading) {
 		if i%3 == 0 {
 			r.Set(rimewatch.Humidity, 40)
 		}
+		r.Set(rimewatch.Energy, float64(100+i%7)) // begins again within an hour, or between two
 		rs = append(rs, r)
 	}
 	return rs

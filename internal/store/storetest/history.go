@@ -95,6 +95,9 @@ func plainBuckets(rs []rimewatch.Reading, q store.BucketQuery) []store.Bucket {
 			}
 			a.Count++
 			a.Min, a.Max, a.Sum = min(a.Min, v), max(a.Max, v), a.Sum+v
+			if fld.IsCounter() {
+				a.Counted = a.Counted.Then(rimewatch.CountOf(v))
+			}
 		}
 	}
 	slices.Sort(order)
@@ -139,33 +142,5 @@ func (f *fixture) optional() {
 			f.must(err)
 			f.equal(where+" buckets", got, plainBuckets(rs, q))
 		}
-	})
-}
-
-// counters: what was counted in each step, also where the meter began again and
-// where nothing came for a while.
-func (f *fixture) counters() {
-	id := f.addDevice("C")
-	var rs []rimewatch.Reading
-	for i, kWh := range []float64{100, 100.5, 101, 102, 2, 3.25, 3.25, 4} {
-		at := t0 + rimewatch.Time(i)*30*rimewatch.Minute
-		if i >= 6 {
-			at += 3 * rimewatch.Hour
-		}
-		r := reading(at)
-		r.Set(rimewatch.Energy, kWh)
-		rs = append(rs, r)
-	}
-	f.commit(id, rs...)
-	f.everywhere(func(where string) {
-		q := store.BucketQuery{DeviceID: id, From: t0, To: t0 + rimewatch.Day, Step: rimewatch.Hour, Fields: rimewatch.AllFields}
-		got, err := store.Corrected{History: f.s}.Buckets(f.ctx, q)
-		f.must(err)
-		var increases []float64
-		for i := range got {
-			increases = append(increases, got[i].Aggregate(rimewatch.Energy).Increase)
-			f.equal(where+" of a gauge", got[i].Aggregate(rimewatch.Voltage).Increase, 0.0)
-		}
-		f.equal(where, increases, []float64{0.5, 1.5, 3.25, 0.75})
 	})
 }

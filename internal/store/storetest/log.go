@@ -52,6 +52,7 @@ func Readings(t *testing.T, e Engine) {
 		{"buckets", (*fixture).buckets},
 		{"optional measurements", (*fixture).optional},
 		{"counters", (*fixture).counters},
+		{"random counters", randomCounters},
 		{"log and checkpoints", (*fixture).logAndCheckpoints},
 		{"log and checkpoints read again", (*fixture).readAgain},
 		{"last of a group", (*fixture).lastOfGroup},
@@ -81,6 +82,7 @@ func Reopened(t *testing.T, e Engine) {
 	run(t, e, []namedCase{
 		{"log and checkpoints", (*fixture).logAndCheckpoints},
 		{"counters", (*fixture).counters},
+		{"random counters", randomCounters},
 		{"alerts", (*fixture).alerts},
 		{"audit", (*fixture).audit},
 		{"deliveries", (*fixture).deliveries},
