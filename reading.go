@@ -59,7 +59,7 @@ func (f Flags) WithBool(x Flag, value bool) Flags {
 // Faults). Within a device At is unique.
 type Reading struct {
 	At         Time             // when it was measured (recorded_at)
-	ReceivedAt Time             // when the service took it
+	ReceivedAt Time             // when the service took it; answers say Received
 	Values     [NumCore]float64 // the core measurements; 0 where absent
 	Optional   []float64        // the optional measurements that are present, by their numbers; shared by copies, so never changed in place
 	Present    Fields
@@ -71,6 +71,29 @@ type Reading struct {
 // nearly that its device's clock says what ours does.
 func (r *Reading) StampedAtArrival() bool {
 	return r.ReceivedAt != 0 && r.At >= r.ReceivedAt && r.At-r.ReceivedAt < Second
+}
+
+// Promptly is within what time of its measurement a reading arrives unless it comes
+// from a backlog.
+const Promptly = Minute
+
+// Received is the moment of arrival as answers say it and as the store keeps it in the end:
+// within a second of ReceivedAt, and never on the other side of At. Of a reading that
+// came promptly it is At and the whole seconds that passed; of one that came later, the
+// clock's second, so that a backlog, which arrives all at once, has one moment of arrival.
+func (r *Reading) Received() Time {
+	if second := floorSecond(r.ReceivedAt); second-r.At >= Promptly {
+		return second
+	}
+	return r.At + (r.ReceivedAt-r.At)/Second*Second
+}
+
+func floorSecond(t Time) Time {
+	s := t / Second
+	if t%Second < 0 {
+		s--
+	}
+	return s * Second
 }
 
 // Value returns one measurement; ok is false where it is absent.

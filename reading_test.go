@@ -83,3 +83,33 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
+
+func TestReceived(t *testing.T) {
+	const at = 1_800_000_000_123
+	for _, tc := range []struct{ delay, want Time }{
+		{0, 0}, {1, 0}, {999, 0}, {1000, 1000}, {1999, 1000}, {59_999, 59_000}, {60_000, 60_000}, {60_876, 60_000}, {60_877, 60_877}, {60_900, 60_877}, {3_600_405, 3_599_877},
+		{-1, 0}, {-999, 0}, {-1000, -1000}, {-1001, -1000},
+	} {
+		r := Reading{At: at, ReceivedAt: at + tc.delay}
+		if got := r.Received() - at; got != tc.want {
+			t.Errorf("received %d after: %d, want %d", tc.delay, got, tc.want)
+		}
+	}
+}
+
+// TestReceivedHolds: rounding twice is rounding once, never by a second or more, and never
+// to the other side of the measurement.
+func TestReceivedHolds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := 1_800_000_000_000 + Time(rapid.Int64Range(-5000, 5000).Draw(t, "at"))
+		r := Reading{At: at, ReceivedAt: at + Time(rapid.Int64Range(-300_000, 200_000).Draw(t, "delay"))}
+		got, early := r.Received(), r.ReceivedAt < at
+		if d := r.ReceivedAt - got; d >= Second || d <= -Second || got > at && early || got < at && !early || !early && got > r.ReceivedAt {
+			t.Fatalf("%d, measured at %d, became %d", r.ReceivedAt, at, got)
+		}
+		r.ReceivedAt = got
+		if again := r.Received(); again != got {
+			t.Fatalf("rounded %d, again %d", got, again)
+		}
+	})
+}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // asked are the addresses whose answers are kept.
@@ -66,6 +68,20 @@ func failures(answer any) (n float64) {
 	return n
 }
 
+// toTheSecond is a member of what was answered, as it is answered today: when a reading
+// came was said to the millisecond as long as it was not sealed.
+func toTheSecond(name string, of map[string]any) any {
+	came, _ := of[name].(string)
+	recorded, is := of["recorded_at"].(string)
+	if name != "received_at" || !is {
+		return of[name]
+	}
+	var r rimewatch.Reading
+	r.At, _ = rimewatch.ParseTime(recorded)
+	r.ReceivedAt, _ = rimewatch.ParseTime(came)
+	return r.Received().String()
+}
+
 // lost lists what of want is not in got. More may be.
 func lost(at string, want, got any) (list []string) {
 	switch w := want.(type) {
@@ -76,7 +92,7 @@ func lost(at string, want, got any) (list []string) {
 		}
 		for _, k := range slices.Sorted(maps.Keys(w)) {
 			if !derived[k] {
-				list = append(list, lost(at+"."+k, w[k], g[k])...)
+				list = append(list, lost(at+"."+k, toTheSecond(k, w), g[k])...)
 			}
 		}
 	case []any:

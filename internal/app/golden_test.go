@@ -211,7 +211,7 @@ func TestGoldenStore(t *testing.T) {
 		if again["duplicate"] != true {
 			t.Errorf("schema %d: a reading of the log is not known again: %v", schema, again)
 		}
-		if status, text := h.push("POST", "/api/v1/readings", keyed, "Cookie", "rimewatch_session="+h.owner.Secret, "Sec-Fetch-Site", "same-origin", "Content-Type", "application/json", "Idempotency-Key", "k-1"); !strings.Contains(text, "2026-11-20T12:00:00.000Z") {
+		if status, text := h.push("POST", "/api/v1/readings", keyed, "Cookie", "rimewatch_session="+h.owner.Secret, "Sec-Fetch-Site", "same-origin", "Content-Type", "application/json", "Idempotency-Key", "k-1"); !strings.Contains(text, `"recorded_at":"2026-11-20T12:00:00.001Z"`) {
 			t.Errorf("schema %d: a request with a key is not known again: %d %s", schema, status, text)
 		}
 		stop()

@@ -157,7 +157,7 @@ func AppendReading(b []byte, deviceID int64, serial string, r *rimewatch.Reading
 	b = append(b, `","recorded_at":`...)
 	b = AppendTime(b, r.At)
 	b = append(b, `,"received_at":`...)
-	b = AppendTime(b, r.ReceivedAt)
+	b = AppendTime(b, r.Received())
 	b = AppendMeasurements(b, r)
 	return append(b, '}')
 }

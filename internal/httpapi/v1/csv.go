@@ -86,7 +86,7 @@ func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 		w.b = r.At.Append(w.b)
 		w.b = append(w.b, ',')
 		if r.ReceivedAt != 0 {
-			w.b = r.ReceivedAt.Append(w.b)
+			w.b = r.Received().Append(w.b)
 		}
 		for f := range q.fields.All() {
 			w.b = append(w.b, ',')

@@ -37,7 +37,7 @@ type HistoryData struct {
 // HistoryReading is a reading of a known device.
 type HistoryReading struct {
 	RecordedAt   rimewatch.Time `json:"recorded_at" nullable:"false"`
-	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false"`
+	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service received it, to the second."`
 	SensorFaults []string       `json:"sensor_faults"`
 }
 
@@ -266,7 +266,7 @@ func appendHistoryReading(b []byte, r *rimewatch.Reading, fields rimewatch.Field
 	b = append(b, `{"recorded_at":`...)
 	b = wire.AppendTime(b, r.At)
 	b = append(b, `,"received_at":`...)
-	b = wire.AppendTime(b, r.ReceivedAt)
+	b = wire.AppendTime(b, r.Received())
 	if fields == rimewatch.AllFields {
 		return append(wire.AppendMeasurements(b, r), '}')
 	}

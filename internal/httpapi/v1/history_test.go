@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -116,5 +117,44 @@ func TestCSVHasNoRowCap(t *testing.T) {
 	a := r.do(get("/v1/devices/A/readings?from=2026-11-01T00:00:00Z&fields=humidity", r.read).with("Accept", "text/csv"))
 	if n := strings.Count(a.body, "\r\n"); n != batches*wire.MaxBatch+1 {
 		t.Errorf("%d lines", n)
+	}
+}
+
+// TestReceivedIsTheSame: all answers about a reading say the same moment of arrival, before
+// and after it was sealed.
+func TestReceivedIsTheSame(t *testing.T) {
+	r := newRig(t)
+	r.device("A", "other")
+	r.advance(405 * time.Millisecond)
+	for _, tc := range []struct{ recorded, received string }{
+		{"2026-11-20T11:00:00.123Z", "2026-11-20T12:00:00.000Z"},
+		{"2026-11-20T11:59:58.900Z", "2026-11-20T11:59:59.900Z"},
+		{"2026-11-20T12:00:00.100Z", "2026-11-20T12:00:00.100Z"},
+		{"2026-11-20T12:00:00.406Z", "2026-11-20T12:00:00.406Z"}, // as what was moved to the next free millisecond
+		{"2026-11-20T12:00:02.000Z", "2026-11-20T12:00:01.000Z"},
+	} {
+		body := `{"device_serial":"A","humidity":5,"recorded_at":"` + tc.recorded + `"}`
+		same := func(where string) {
+			t.Helper()
+			if got := r.do(post("/v1/readings", r.feed, body)).get("data.reading.received_at"); got != tc.received {
+				t.Errorf("%s: recorded at %s, answered %s, want %s", where, tc.recorded, got, tc.received)
+			}
+			if got := r.do(get("/v1/readings/latest", r.read)).get("data.readings.0.received_at"); got != tc.received {
+				t.Errorf("%s: recorded at %s, latest %s, want %s", where, tc.recorded, got, tc.received)
+			}
+			history := get("/v1/devices/A/readings?order=desc&to=2026-11-20T12:05:00Z", r.read)
+			if got := r.do(history).get("data.readings.0.received_at"); got != tc.received {
+				t.Errorf("%s: recorded at %s, history %s, want %s", where, tc.recorded, got, tc.received)
+			}
+			if csv := r.do(history.with("Accept", "text/csv")).body; !strings.Contains(csv, "\r\n"+tc.recorded+","+tc.received+",") {
+				t.Errorf("%s: recorded at %s, not received at %s in the CSV %s", where, tc.recorded, tc.received, csv)
+			}
+		}
+		same("stored")
+		same("sent again")
+		if err := r.store.Rest(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		same("sealed")
 	}
 }

@@ -51,6 +51,6 @@ type Reading struct {
 	DeviceID     int64          `json:"device_id"`
 	DeviceSerial string         `json:"device_serial"`
 	RecordedAt   rimewatch.Time `json:"recorded_at" nullable:"false" doc:"When it was measured. Unique for a device."`
-	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service received it."`
+	ReceivedAt   rimewatch.Time `json:"received_at" nullable:"false" doc:"When the service received it, to the second: less than a second from the very moment, and before recorded_at only if that lay in the future."`
 	SensorFaults []string       `json:"sensor_faults" doc:"Measurements whose sensor reported that it is broken; they are null."`
 }

@@ -118,7 +118,7 @@ var scratches = sync.Pool{New: func() any { return new(columns) }}
 // isBacklog reports whether every reading came late.
 func isBacklog(rs []rimewatch.Reading) bool {
 	for i := range rs {
-		if !isLate(rs[i].At, RoundReceived(rs[i].At, rs[i].ReceivedAt)) {
+		if !isLate(rs[i].At, rs[i].Received()) {
 			return false
 		}
 	}
@@ -133,9 +133,9 @@ func gather(ints []int64, rs []rimewatch.Reading, column int) []int64 {
 		case columnAt:
 			ints = append(ints, int64(r.At))
 		case columnReceived:
-			ints = append(ints, delayOf(r.At, RoundReceived(r.At, r.ReceivedAt)))
+			ints = append(ints, delayOf(r.At, r.Received()))
 		case columnArrival:
-			ints = append(ints, int64(RoundReceived(r.At, r.ReceivedAt)/rimewatch.Second))
+			ints = append(ints, int64(r.Received()/rimewatch.Second))
 		case columnPresent:
 			ints = append(ints, int64(r.Present^rimewatch.CoreFields))
 		case columnFaults:

@@ -25,7 +25,7 @@ func row(r rimewatch.Reading) rimewatch.Reading {
 // kept is what a chunk gives back of a reading.
 func kept(r rimewatch.Reading) rimewatch.Reading {
 	r = row(r)
-	r.ReceivedAt = chunk.RoundReceived(r.At, r.ReceivedAt)
+	r.ReceivedAt = r.Received()
 	return r
 }
 
@@ -174,32 +174,6 @@ func TestOpenRefusesDamage(t *testing.T) {
 			t.Fatalf("opened with byte %d damaged", n)
 		}
 	}
-}
-
-func TestRoundReceived(t *testing.T) {
-	for _, tc := range []struct{ delay, want rimewatch.Time }{
-		{0, 0}, {1, 0}, {999, 0}, {1000, 1000}, {1999, 1000}, {-1, -1000}, {-1000, -1000}, {-1001, -2000},
-	} {
-		if got := chunk.RoundReceived(epoch, epoch+tc.delay) - epoch; got != tc.want {
-			t.Errorf("delay %d: %d, want %d", tc.delay, got, tc.want)
-		}
-	}
-}
-
-// TestRoundReceivedHolds: rounding twice is rounding once, never by a second or
-// more, and never to before the measurement.
-func TestRoundReceivedHolds(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		at := epoch + rimewatch.Time(rapid.Int64Range(-5000, 5000).Draw(t, "at"))
-		received := at + rimewatch.Time(rapid.Int64Range(0, 200_000).Draw(t, "delay"))
-		got := chunk.RoundReceived(at, received)
-		if got < at || got > received || received-got >= rimewatch.Second {
-			t.Fatalf("%d after %d became %d", received, at, got)
-		}
-		if again := chunk.RoundReceived(at, got); again != got {
-			t.Fatalf("rounded %d, again %d", got, again)
-		}
-	})
 }
 
 // reseal makes the checksum of a mutated chunk right, so that fuzzing reaches

@@ -259,21 +259,6 @@ func readPatches(b []byte, out []float64) error {
 	return nil
 }
 
-// promptly is within what time of its measurement a reading arrives unless it
-// comes from a backlog, s.
-const promptly = 60
-
-// RoundReceived is the moment of arrival as a chunk keeps it: of a reading that
-// came promptly, at plus the whole seconds that passed, rounded down; of one
-// that came a minute or more later, the clock's second. So a backlog, which
-// arrives all at once, has one moment of arrival and not a column of jitter.
-func RoundReceived(at, received rimewatch.Time) rimewatch.Time {
-	if second := floorSecond(received); second-at >= promptly*rimewatch.Second {
-		return second
-	}
-	return at + floorSecond(received-at)
-}
-
 func floorSecond(t rimewatch.Time) rimewatch.Time {
 	s := t / rimewatch.Second
 	if t%rimewatch.Second < 0 {
@@ -281,6 +266,9 @@ func floorSecond(t rimewatch.Time) rimewatch.Time {
 	}
 	return s * rimewatch.Second
 }
+
+// promptly is rimewatch.Promptly in seconds.
+const promptly = int64(rimewatch.Promptly / rimewatch.Second)
 
 // delayOf is a rounded moment of arrival as an integer of columnReceived: the
 // seconds after at, and one more for late ones, so that the two can be told
@@ -301,5 +289,5 @@ func receivedAfter(at rimewatch.Time, delay int64) rimewatch.Time {
 }
 
 func isLate(at, rounded rimewatch.Time) bool {
-	return floorSecond(rounded) == rounded && rounded-at >= promptly*rimewatch.Second
+	return floorSecond(rounded) == rounded && rounded-at >= rimewatch.Promptly
 }

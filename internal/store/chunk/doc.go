@@ -49,10 +49,8 @@
 //
 // # What a chunk does not keep
 //
-// ReceivedAt is kept to the second: it comes back as RoundReceived(At,
-// ReceivedAt), less than 1 s early and never before At if it was not. It is an
-// attribute of the answer to a write, which reports it
-// exactly, and in history a hint how late a reading came; its milliseconds are
+// ReceivedAt comes back as Received, which is what all answers say, whether a reading
+// lies in a chunk or not: it is a hint how late a reading came, and its milliseconds are
 // noise that would cost a byte a reading. Values of absent core measurements come
 // back as 0.
 //

@@ -22,7 +22,7 @@ func (f *fixture) historyOrder() {
 	f.commit(id, shuffled[:150]...)
 	f.e.Settle(f.T, f.s)
 	f.commit(id, shuffled[150:]...)
-	want = withoutReceipt(want)
+	want = answered(want)
 	reversed := slices.Clone(want)
 	slices.Reverse(reversed)
 	f.everywhere(func(where string) {
@@ -132,7 +132,7 @@ func (f *fixture) optional() {
 	f.e.Settle(f.T, f.s)
 	f.commit(id, rs[30:]...)
 	f.everywhere(func(where string) {
-		f.equal(where, f.history(all(id)), withoutReceipt(rs))
+		f.equal(where, f.history(all(id)), answered(rs))
 		v, ok := f.s.DeviceByID(id)
 		power, sent := v.Latest.Value(rimewatch.Power)
 		f.equal(where+" latest", []any{ok, sent, power}, []any{true, true, 1059.0})

@@ -194,7 +194,7 @@ func changeDevice(f *fixture, serial string, c *rimewatch.Calibration, change fu
 
 // reading makes a full reading that differs from moment to moment.
 func reading(at rimewatch.Time) rimewatch.Reading {
-	r := rimewatch.Reading{At: at, ReceivedAt: at + 250}
+	r := rimewatch.Reading{At: at, ReceivedAt: at + (at/rimewatch.Second+1)%9*17_123 - 1_400} // from a little before to two minutes after
 	for fld := range rimewatch.NumCore {
 		r.Set(fld, float64(int64(at/1000)%700)/10-20+float64(fld))
 	}
@@ -217,8 +217,7 @@ func (f *fixture) commit(id int64, rs ...rimewatch.Reading) []store.Outcome {
 	return out
 }
 
-// history reads everything of a device, ignoring the time of receipt, which a
-// store may round.
+// history reads everything of a device, as answers show it.
 func (f *fixture) history(q store.HistoryQuery) []rimewatch.Reading {
 	f.Helper()
 	var out []rimewatch.Reading
@@ -226,13 +225,14 @@ func (f *fixture) history(q store.HistoryQuery) []rimewatch.Reading {
 		out = append(out, *r)
 		return nil
 	}))
-	return withoutReceipt(out)
+	return answered(out)
 }
 
-func withoutReceipt(rs []rimewatch.Reading) []rimewatch.Reading {
+// answered is what answers show of readings, of whose arrival a store keeps no more.
+func answered(rs []rimewatch.Reading) []rimewatch.Reading {
 	out := slices.Clone(rs)
 	for i := range out {
-		out[i].ReceivedAt = 0
+		out[i].ReceivedAt = out[i].Received()
 	}
 	return out
 }
@@ -268,10 +268,10 @@ func (f *fixture) commitAndRead() {
 	want = append(want, partial)
 	f.commit(id, want...)
 	f.everywhere(func(where string) {
-		f.equal(where, f.history(all(id)), withoutReceipt(want))
+		f.equal(where, f.history(all(id)), answered(want))
 		one, err := f.s.ReadingAt(f.ctx, id, partial.At)
 		f.must(err)
-		f.equal(where+" one", withoutReceipt([]rimewatch.Reading{one}), withoutReceipt([]rimewatch.Reading{partial}))
+		f.equal(where+" one", answered([]rimewatch.Reading{one}), answered([]rimewatch.Reading{partial}))
 		_, err = f.s.ReadingAt(f.ctx, id, partial.At+1)
 		f.code(err, rimewatch.CodeNotFound)
 	})
@@ -285,13 +285,13 @@ func (f *fixture) duplicates() {
 	f.equal("first", f.commit(id, a, b, other), []store.Outcome{store.Accepted, store.Accepted, store.Duplicate})
 	f.everywhere(func(where string) {
 		f.equal(where+" again", f.commit(id, other, b), []store.Outcome{store.Duplicate, store.Duplicate})
-		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{a, b}))
+		f.equal(where, f.history(all(id)), answered([]rimewatch.Reading{a, b}))
 	})
 	late := reading(t0 + 30*rimewatch.Second)
 	f.equal("late", f.commit(id, late, late), []store.Outcome{store.Accepted, store.Duplicate})
 	f.everywhere(func(where string) {
 		f.equal(where+" late again", f.commit(id, late), []store.Outcome{store.Duplicate})
-		f.equal(where+" with late", f.history(all(id)), withoutReceipt([]rimewatch.Reading{a, late, b}))
+		f.equal(where+" with late", f.history(all(id)), answered([]rimewatch.Reading{a, late, b}))
 	})
 }
 
@@ -339,7 +339,7 @@ func (f *fixture) discarded() {
 	f.must(g.Devices[0].Err)
 	staged.Discard()
 	f.everywhere(func(where string) {
-		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0)}))
+		f.equal(where, f.history(all(id)), answered([]rimewatch.Reading{reading(t0)}))
 		_, err := f.s.Device(f.ctx, f.workspace, "E")
 		f.must(err)
 	})
@@ -395,7 +395,7 @@ func (f *fixture) behindLost() {
 	staged[1].Discard()
 	f.code(staged[2].Commit(f.ctx, &store.Effects{}), rimewatch.CodeUnavailable)
 	f.everywhere(func(where string) {
-		f.equal(where, f.history(all(id)), withoutReceipt([]rimewatch.Reading{reading(t0), reading(t0 + 1)}))
+		f.equal(where, f.history(all(id)), answered([]rimewatch.Reading{reading(t0), reading(t0 + 1)}))
 	})
 	f.equal("afterwards", f.commit(id, reading(t0+2), reading(t0+3)), []store.Outcome{store.Accepted, store.Accepted})
 }
@@ -455,7 +455,7 @@ func (f *fixture) logAndCheckpoints() {
 	}
 	v, err := f.s.Device(f.ctx, f.workspace, "LB")
 	f.must(err)
-	f.equal("latest reading", withoutReceipt([]rimewatch.Reading{v.Latest}), withoutReceipt([]rimewatch.Reading{r}))
+	f.equal("latest reading", answered([]rimewatch.Reading{v.Latest}), answered([]rimewatch.Reading{r}))
 	// The next commit goes on where the last one stopped.
 	next := &store.Group{Now: f.now, Parts: [][]store.Input{{{Kind: store.InputTick, DeviceID: a}}}}
 	f.group(next, store.Effects{})

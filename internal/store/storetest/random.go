@@ -77,7 +77,7 @@ func (f *fixture) compare(ids []int64, model map[int64]map[rimewatch.Time]rimewa
 			want = append(want, r)
 		}
 		slices.SortFunc(want, func(a, b rimewatch.Reading) int { return int(a.At - b.At) })
-		f.equal("history", f.history(all(id)), withoutReceipt(want))
+		f.equal("history", f.history(all(id)), answered(want))
 		if len(want) == 0 {
 			continue
 		}
@@ -86,7 +86,7 @@ func (f *fixture) compare(ids []int64, model map[int64]map[rimewatch.Time]rimewa
 		f.must(f.s.EachDevice(f.ctx, f.workspace, func(v *rimewatch.DeviceView) error {
 			if v.ID == id {
 				found = true
-				f.equal("latest", withoutReceipt([]rimewatch.Reading{v.Latest}), withoutReceipt([]rimewatch.Reading{newest}))
+				f.equal("latest", answered([]rimewatch.Reading{v.Latest}), answered([]rimewatch.Reading{newest}))
 				f.equal("current temperature", v.CurrentTemp, newest.Values[0])
 			}
 			return nil

@@ -154,7 +154,7 @@ func (f *fixture) correctedHistory() {
 		h := store.Corrected{History: f.s, Offsets: offsets}
 		var got []rimewatch.Reading
 		f.must(h.Readings(f.ctx, all(id), func(r *rimewatch.Reading) error { got = append(got, *r); return nil }))
-		f.equal(where, withoutReceipt(got), withoutReceipt(want))
+		f.equal(where, answered(got), answered(want))
 		for _, step := range []rimewatch.Time{15 * rimewatch.Minute, rimewatch.Hour, rimewatch.Day} {
 			q := store.BucketQuery{DeviceID: id, From: t0 + 5*rimewatch.Minute, To: t0 + 290*rimewatch.Minute, Step: step, Fields: rimewatch.AllFields}
 			buckets, err := h.Buckets(f.ctx, q)
