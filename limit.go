@@ -17,6 +17,25 @@ type Limits struct {
 	Source         string   `json:"source"`           // equipment_type, workspace or device: the last that had a say
 }
 
+// Passed returns the limit on a side, 0 where there is none.
+func (l *Limits) Passed(low bool) float64 {
+	limit := l.TempMax
+	if low {
+		limit = l.TempMin
+	}
+	if limit == nil {
+		return 0
+	}
+	return *limit
+}
+
+// Same reports whether l and o judge alike, wherever they come from.
+func (l *Limits) Same(o *Limits) bool {
+	same := func(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
+	return same(l.TempMin, o.TempMin) && same(l.TempMax, o.TempMax) && same(l.CriticalMin, o.CriticalMin) && same(l.CriticalMax, o.CriticalMax) &&
+		l.DelayS == o.DelayS && l.LowDelayS == o.LowDelayS && l.CriticalDelayS == o.CriticalDelayS && l.ClearDelta == o.ClearDelta && l.ClearS == o.ClearS
+}
+
 // LimitOverrides are the limits that people set for one device, or for all of a
 // type in their workspace. Nil means what holds without it.
 type LimitOverrides struct {

@@ -73,6 +73,15 @@ type Excursion struct {
 	Peak          float64 // °C, the worst
 	DegreeMinutes float64 // K·min beyond the limit
 	Cause         ExcursionCause
+	FoundLateAt   Time // when late readings showed it, or showed that it was another; 0 = it was found as it happened
+}
+
+// FormerLimits are what a device was judged by until others came.
+type FormerLimits struct {
+	WorkspaceID int64
+	DeviceID    int64
+	Until       Time
+	Limits      Limits
 }
 
 // Disposition is what became of the product after an excursion.

@@ -433,4 +433,18 @@ func (h *house) events() {
 	h.asOwner("PATCH", "/devices/V-1/heartbeat", `{"firmware_version":"2.1","battery_pct":55}`, http.StatusOK)
 	h.asOwner("POST", "/alerts/2/acknowledge", `{"note":"I look"}`, http.StatusOK)
 	h.asOwner("POST", "/alerts/3/resolve", `{}`, http.StatusOK)
+	h.asOwner("PATCH", "/devices/V-1", `{"limits":{"temp_max":7.5}}`, http.StatusOK)
+	// An hour that was too warm comes last.
+	warm := func(from, to time.Duration, temp float64) {
+		h.minutes("P-1", goldenNow.Add(-from), goldenNow.Add(-to), func(int) float64 { return temp })
+	}
+	warm(3*time.Hour, 2*time.Hour+time.Minute, 3)
+	warm(time.Hour, 0, 3)
+	warm(2*time.Hour, time.Hour+time.Minute, 12)
+	h.eventually(func() error {
+		if text := fmt.Sprint(answerOf(h, "/excursions")); !strings.Contains(text, "found_late_at:2026") {
+			return errors.New("the late excursion is not found")
+		}
+		return nil
+	})
 }

@@ -17,6 +17,7 @@ const (
 	Heartbeat             // the device sent a sign of life
 	Resolve               // a person resolved an alert
 	Feedback              // a person gave a verdict on a prediction
+	Rejudged              // the temperatures were judged once more, in their order
 )
 
 // Input is one thing that happens to a device.
@@ -28,6 +29,7 @@ type Input struct {
 	Alert    rimewatch.AlertType // of a Resolve and of a Feedback; "" when the prediction was over
 	Verdict  rimewatch.Verdict   // of a Feedback
 	Was      rimewatch.Verdict   // of a Feedback: the verdict that it replaces, "" = none
+	Health   *health.State       // of Rejudged: what is known from then on; nil = nothing else
 }
 
 // Step lets an input happen to the device at now and appends what it does to
@@ -50,6 +52,10 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 		s.resolved(in.Alert, now)
 	case Feedback:
 		out = s.judged(c, in.Alert, in.Verdict, in.Was, now, out)
+	case Rejudged:
+		if in.Health != nil {
+			s.Health = *in.Health
+		}
 	}
 	return s.inhibit(c, now, out, from), over
 }

@@ -15,20 +15,17 @@ var errDamaged = errors.New("health: damaged state")
 // AppendBinary appends the state for a checkpoint, 70–130 bytes for a device
 // that reports all the time.
 func (s *State) AppendBinary(b []byte) []byte {
-	flags := byte(s.side+1) | byte(s.lateSide+1)<<2 | byte(s.excursion+1)<<4
-	if s.lateBad {
-		flags |= 1 << 6
-	}
+	flags := byte(s.side+1) | 1<<2 | byte(s.excursion+1)<<4 // bits 2, 3 and 6 are of programs before this one
 	if s.judged {
 		flags |= 1 << 7
 	}
 	b = append(b, stateVersion, flags, byte(s.hints))
-	for _, t := range []rimewatch.Time{s.at, s.start, s.lateAt, s.lateStart} {
+	for _, t := range []rimewatch.Time{s.at, s.start, s.lateTo, s.lateFrom} {
 		b = binary.AppendVarint(b, int64(t))
 	}
 	for _, v := range []uint32{
 		s.slot, s.now.covered, s.now.out, s.now.bad, uint32(s.gap), s.back, s.first,
-		uint32(s.lateFirst), uint32(s.lateRest), math.Float32bits(s.degrees),
+		s.lateN, 0, math.Float32bits(s.degrees),
 	} {
 		b = binary.AppendUvarint(b, uint64(v))
 	}
@@ -108,16 +105,20 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	hints := Hints(d.byte())
 	*s = State{
 		hints: hints,
-		side:  int8(flags&3) - 1, lateSide: int8(flags>>2&3) - 1, excursion: int8(flags>>4&3) - 1,
-		lateBad: flags&(1<<6) != 0, judged: flags&(1<<7) != 0,
+		side:  int8(flags&3) - 1, excursion: int8(flags>>4&3) - 1,
+		judged: flags&(1<<7) != 0,
 	}
-	for _, t := range []*rimewatch.Time{&s.at, &s.start, &s.lateAt, &s.lateStart} {
+	for _, t := range []*rimewatch.Time{&s.at, &s.start, &s.lateTo, &s.lateFrom} {
 		*t = rimewatch.Time(d.varint())
+	}
+	if s.lateFrom == 0 { // earlier programs knew the last late reading, and since when they were out of limits
+		s.lateFrom = s.lateTo
 	}
 	s.slot = d.uint32()
 	s.now = tally{covered: d.uint32(), out: d.uint32(), bad: d.uint32()}
 	s.gap, s.back, s.first = Gap(d.uint32()), d.uint32(), d.uint32()
-	s.lateFirst, s.lateRest = uint16(d.uvarint(math.MaxUint16)), uint16(d.uvarint(math.MaxUint16))
+	s.lateN = d.uint32()
+	d.uint32()
 	s.degrees = math.Float32frombits(d.uint32())
 	s.peak, s.excess = int32(d.varint()), uint16(d.uvarint(math.MaxUint16))
 	for i := range s.past {
@@ -144,7 +145,7 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 
 // sound reports whether a decoded state could have been written.
 func (s *State) sound() bool {
-	if s.side > 1 || s.lateSide > 1 || s.excursion > 1 || s.at < 0 || s.slot != slotOf(s.at) {
+	if s.side > 1 || s.excursion > 1 || s.at < 0 || s.slot != slotOf(s.at) {
 		return false
 	}
 	for _, p := range s.past {
@@ -152,5 +153,5 @@ func (s *State) sound() bool {
 			return false
 		}
 	}
-	return s.now.covered <= uint32(span+unit) && s.start <= s.at && s.lateAt <= s.at
+	return s.now.covered <= uint32(span+unit) && s.start <= s.at && s.lateFrom <= s.lateTo
 }

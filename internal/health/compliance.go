@@ -63,10 +63,10 @@ func (s slot) bad() uint32                  { return uint32(s) >> 20 & 1023 }
 // State is what is remembered of one device. The zero value knows nothing. It
 // holds no pointers: a copy is a snapshot.
 type State struct {
-	at        rimewatch.Time // newest product-zone temperature, 0 = none
-	start     rimewatch.Time // since when it is out of limits, or the start of the excursion; 0 = neither
-	lateAt    rimewatch.Time // the last one of a run of late readings, 0 = none
-	lateStart rimewatch.Time // since when they are out of limits, 0 = they are not
+	at       rimewatch.Time // newest product-zone temperature, 0 = none
+	start    rimewatch.Time // since when it is out of limits, or the start of the excursion; 0 = neither
+	lateFrom rimewatch.Time // see Late
+	lateTo   rimewatch.Time
 
 	past [numSlots]slot // by number modulo numSlots
 	now  tally          // the running slot, in ms, with what past units left over
@@ -77,19 +77,16 @@ type State struct {
 	first   uint32  // ms out of limits in the slot in which they started, while pending
 	peak    int32   // worst value since start, 1/10,000 K
 	degrees float32 // K·min since start
+	lateN   uint32  // see Late
 
 	severityAt [remembered]uint32 // s since the epoch
 	severity   [remembered]uint16 // of 65,535
 
-	lateFirst uint16 // units out of limits in the slot in which the late ones started
-	lateRest  uint16 // ms that did not fill a unit
-	excess    uint16 // how far the newest reading is out of limits, 1/100 K
+	excess uint16 // how far the newest reading is out of limits, 1/100 K
 
 	side      int8 // of the newest reading: above (1), below (−1) or within limits (0)
-	lateSide  int8
 	excursion int8 // side of the open excursion, 0 = none
 	hints     Hints
-	lateBad   bool // the late readings have been out of limits for the delay
 	judged    bool // the newest reading was judged: time after it is covered
 }
 
@@ -158,7 +155,7 @@ func (s *State) Move(by rimewatch.Time) {
 	if by >= 0 || rimewatch.Time(s.slot) < slots {
 		return
 	}
-	for _, t := range []*rimewatch.Time{&s.at, &s.start, &s.lateAt, &s.lateStart} {
+	for _, t := range []*rimewatch.Time{&s.at, &s.start} {
 		if *t != 0 {
 			*t -= slots * span
 		}
@@ -171,6 +168,17 @@ func (s *State) Move(by rimewatch.Time) {
 		s.past[n] = was[(n+uint32(slots%numSlots))%numSlots]
 	}
 	s.slot -= uint32(slots)
+}
+
+// add covers ms of time.
+func (t *tally) add(ms uint32, out, bad bool) {
+	t.covered += ms
+	if out {
+		t.out += ms
+	}
+	if bad {
+		t.bad += ms
+	}
 }
 
 // settle takes whole units out.

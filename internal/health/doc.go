@@ -26,11 +26,11 @@
 // of a unit carries over, so that the sums are off by less than 2 s, and by 2 s
 // more for each excursion that came to count in retrospect.
 //
-// Late readings, those not newer than the newest, count where time was left
-// uncovered: a run of them in ascending order (a backlog that was sent after a
-// live reading) is held, judged and forgiven like any other, but each half hour
-// takes no more than it is long, and they make no excursion records. Late
-// readings older than the window or in descending order count nothing.
+// Late readings, those older than the newest, change nothing by themselves: Late says which
+// they are. Whoever keeps readings judges the device again from them, in their order, with
+// a State of its own, which begins where Calm says that nothing ran; Rejudged is what is
+// known then. What is known does not depend on the order of arrival, but for the usual
+// gap between readings, of which the newest 64 before the window tell enough.
 //
 // # Scores
 //

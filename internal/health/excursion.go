@@ -77,21 +77,23 @@ func (e *Excursion) Duration() time.Duration {
 	return e.End.Sub(e.Start)
 }
 
-// Observe takes one reading that was newly stored, in whatever order. It returns
-// the excursion that this reading ended, if it did; Excursion returns one that
-// lasts. Readings without a product-zone temperature say nothing.
+// Observe takes one reading that was newly stored. It returns the excursion that this
+// reading ended, if it did; Excursion returns one that lasts. Readings without a
+// product-zone temperature say nothing. Of one that is older than the newest it only takes
+// note: Late says what has to be judged once more. Two of the same moment are what a clock
+// that is ahead sends, as of their arrival.
 func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bool) {
 	v, has := r.Value(rimewatch.ProductZoneTemp)
 	switch {
 	case !has:
 		return Excursion{}, false
+	case r.At < s.at:
+		s.noteLate(r.At)
+		return Excursion{}, false
 	case !c.judges(): // not any more: what ran is over
 		return s.finish(s.at)
 	case s.at == 0:
 		s.at, s.slot = r.At, slotOf(r.At)
-	case r.At <= s.at:
-		s.observeLate(c, r.At, v)
-		return Excursion{}, false
 	}
 	gap := r.At - s.at
 	if gap > 0 {

@@ -2,107 +2,102 @@ package health
 
 import "github.com/rimewatch/rimewatch"
 
-// observeLate takes a reading that is not newer than the newest.
-func (s *State) observeLate(c *Config, at rimewatch.Time, v float64) {
-	if slotOf(at)+numSlots < s.slot || c.excludes(at) {
-		s.lateAt, s.lateStart = 0, 0
-		return
-	}
-	side, _ := beyond(&c.Limits, v)
-	_, interrupted := c.firstExcluded(s.lateAt, at)
-	if s.lateAt == 0 || at <= s.lateAt || interrupted {
-		s.lateStart, s.lateRest, s.lateSide = 0, 0, 0
-	} else {
-		end := min(at, s.lateAt+s.hold(c))
-		s.lateLasts(c, end)
-		s.accountLate(s.lateAt, end)
-	}
-	if side != s.lateSide {
-		s.lateStart, s.lateFirst, s.lateBad = at, 0, false
-	}
-	s.lateAt, s.lateSide = at, side
-	s.lateLasts(c, at)
+// Late are the readings that came after newer ones and have not been judged yet: the
+// span in which they lie, and how many came, from which it is seen whether more have come since.
+type Late struct {
+	From, To rimewatch.Time // 0 = there are none
+	Count    uint32         // ever, modulo 2³²
 }
 
-// lateLasts ends the forgiveness of the late readings when they have been out
-// of limits for the delay at a moment.
-func (s *State) lateLasts(c *Config, at rimewatch.Time) {
-	if s.lateSide != 0 && !s.lateBad && at-s.lateStart >= delay(&c.Limits, s.lateSide) {
-		s.lateBad = true
-		s.condemnLate()
+// Late returns what has to be judged once more, in its order, from the stored readings.
+func (s *State) Late() Late { return Late{s.lateFrom, s.lateTo, s.lateN} }
+
+// HasLate reports whether anything has to be judged once more.
+func (s *State) HasLate() bool { return s.lateFrom != 0 }
+
+// noteLate takes note of a late reading.
+func (s *State) noteLate(at rimewatch.Time) {
+	if s.lateFrom == 0 {
+		s.lateFrom, s.lateTo = at, at
 	}
+	s.lateFrom, s.lateTo = min(s.lateFrom, at), max(s.lateTo, at)
+	s.lateN++
 }
 
-// condemnLate is condemn for the late run, up to the slot that it has reached.
-func (s *State) condemnLate() {
-	reached := max(slotOf(s.lateAt), slotOf(s.lateStart))
-	for n := max(slotOf(s.lateStart), s.slot-min(s.slot, numSlots)); n <= reached; n++ {
-		units := full
-		if n == slotOf(s.lateStart) {
-			units = uint32(s.lateFirst)
-		}
-		if n == s.slot {
-			s.now.bad = min(s.now.bad+units*uint32(unit), s.now.out)
-			return
-		}
-		p := &s.past[n%numSlots]
-		*p = newSlot(p.covered(), p.out(), min(p.bad()+units, p.out()))
-	}
+// WindowFrom is where the window of compliance begins that ends at now.
+func WindowFrom(now rimewatch.Time) rimewatch.Time {
+	return (rimewatch.Time(slotOf(now)) - numSlots) * span
 }
 
-// accountLate adds the time [from, to), in which the last late reading held, as
-// far as the slots have uncovered time.
-func (s *State) accountLate(from, to rimewatch.Time) {
-	for from < to {
-		n := slotOf(from)
-		end := min(to, rimewatch.Time(n+1)*span)
-		d := uint32(end-from) + uint32(s.lateRest)
-		from = end
-		if n+numSlots < s.slot {
-			continue
-		}
-		units := d / uint32(unit)
-		s.lateRest = uint16(d % uint32(unit))
-		out, bad := s.lateSide != 0, s.lateSide != 0 && s.lateBad
-		if n == s.slot {
-			units = min(units, s.room()/uint32(unit))
-			s.now.add(units*uint32(unit), out, bad)
-		} else {
-			p := &s.past[n%numSlots]
-			units = min(units, full-p.covered())
-			*p = p.add(units, out, bad)
-		}
-		if out && n == slotOf(s.lateStart) {
-			s.lateFirst = uint16(min(uint32(s.lateFirst)+units, full))
+// Settled reports whether nothing runs: no excursion, nor anything that might become one.
+func (s *State) Settled() bool { return s.side == 0 && s.excursion == 0 }
+
+// Since is when what runs began, 0 = nothing does.
+func (s *State) Since() rimewatch.Time { return s.start }
+
+// Rejudged is the state of the device of which in order is known what judged knows,
+// from the same readings: what late readings have put wrong is right, what is not about
+// the temperature stays as it is. The late readings that seen knows of are done with.
+func (s *State) Rejudged(judged *State, seen Late) State {
+	out := *judged
+	out.lateFrom, out.lateTo, out.lateN = s.lateFrom, s.lateTo, s.lateN
+	if s.lateN == seen.Count {
+		out.lateFrom, out.lateTo = 0, 0
+	}
+	for k := range s.severity {
+		if Component(k) != Temperature {
+			out.severity[k], out.severityAt[k] = s.severity[k], s.severityAt[k]
 		}
 	}
+	if s.excursion != 0 && s.excursion == out.excursion || s.side != 0 && s.side == out.side {
+		out.hints |= s.hints
+	}
+	return out
 }
 
-// room is the uncovered time of the running slot up to the newest reading, ms.
-func (s *State) room() uint32 {
-	elapsed := uint32(s.at - rimewatch.Time(s.slot)*span)
-	return elapsed - min(s.now.covered, elapsed)
+// Checked is the state once the late readings that seen knows of have been judged and
+// have changed nothing of it.
+func (s *State) Checked(seen Late) State { return s.Rejudged(s, seen) }
+
+// HintOf is what a reading by itself says about the cause of an excursion, which is all
+// that is known of the past.
+func HintOf(r *rimewatch.Reading) (h Hints) {
+	if open, sent := r.Flags.Bool(rimewatch.DoorOpen); sent && open {
+		h |= HintDoor
+	}
+	if on, sent := r.Flags.Bool(rimewatch.DefrostActive); sent && on {
+		h |= HintDefrost
+	}
+	return h
 }
 
-// add covers ms of time.
-func (t *tally) add(ms uint32, out, bad bool) {
-	t.covered += ms
-	if out {
-		t.out += ms
-	}
-	if bad {
-		t.bad += ms
-	}
+// Calm finds, going back from a moment through the readings before it, where judging may
+// begin with nothing known: there nothing ran that is not over by that moment.
+type Calm struct {
+	from, to rimewatch.Time // of the readings in a row that are back in limits, 0 = none
+	seen     int
+	oldest   rimewatch.Time
 }
 
-// add covers units of time.
-func (s slot) add(units uint32, out, bad bool) slot {
-	o, b := s.out(), s.bad()
-	if out {
-		o += units
+// enough are as many readings as it takes to know how often a device sends.
+const enough = 64
+
+// Before takes the next older reading, and reports whether it is far enough.
+func (k *Calm) Before(c *Config, at rimewatch.Time, v float64) bool {
+	k.seen++
+	k.oldest = at
+	switch {
+	case c.excludes(at) || !c.judges(): // what ran is over
+		return k.seen >= enough
+	case !cleared(&c.Limits, 1, v) || !cleared(&c.Limits, -1, v):
+		k.from, k.to = 0, 0
+		return false
+	case k.to == 0:
+		k.to = at
 	}
-	if bad {
-		b += units
-	}
-	return newSlot(s.covered()+units, o, b)
+	k.from = at
+	return k.seen >= enough && k.to-k.from >= rimewatch.Time(c.Limits.ClearS)*rimewatch.Second
 }
+
+// From is the oldest reading that it took.
+func (k *Calm) From() rimewatch.Time { return k.oldest }

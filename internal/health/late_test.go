@@ -1,96 +1,116 @@
 package health_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"pgregory.net/rapid"
 )
 
-// TestBacklogAfterALiveReading: a device was cut off, comes back with a live
-// reading and then sends what it has kept.
-func TestBacklogAfterALiveReading(t *testing.T) {
-	for _, tc := range []struct {
-		name    string
-		backlog func(s *health.State, c *health.Config, from, to rimewatch.Time)
-		want    [4]float64 // window, covered, in, strict, in minutes
-	}{
-		{"none", func(*health.State, *health.Config, rimewatch.Time, rimewatch.Time) {}, [4]float64{1440, 122, 122, 122}},
-		{"within limits", func(s *health.State, c *health.Config, from, to rimewatch.Time) {
-			feed(s, c, from, to, 3)
-		}, [4]float64{1440, 360, 360, 360}},
-		{"out for too long", func(s *health.State, c *health.Config, from, to rimewatch.Time) {
-			feed(s, c, from, from+hour, 3)
-			feed(s, c, from+hour, from+2*hour, 9)
-			feed(s, c, from+2*hour, to, 3)
-		}, [4]float64{1440, 360, 300, 300}},
-		{"out and forgiven", func(s *health.State, c *health.Config, from, to rimewatch.Time) {
-			feed(s, c, from, from+hour, 3)
-			feed(s, c, from+hour, from+hour+40*minute, 9)
-			feed(s, c, from+hour+40*minute, to, 3)
-		}, [4]float64{1440, 360, 360, 320}},
-		{"sent twice", func(s *health.State, c *health.Config, from, to rimewatch.Time) {
-			feed(s, c, from, to, 3)
-			feed(s, c, from, to, 3)
-		}, [4]float64{1440, 360, 360, 360}},
-		{"newest first counts nothing", func(s *health.State, c *health.Config, from, to rimewatch.Time) {
-			for at := to - minute; at >= from; at -= minute {
-				feed(s, c, at, at+1, 3)
-			}
-		}, [4]float64{1440, 122, 122, 122}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var s health.State
-			c := cooler()
-			feed(&s, c, noon, noon+hour, 3)
-			feed(&s, c, noon+5*hour, noon+6*hour, 3)
-			tc.backlog(&s, c, noon+hour, noon+5*hour)
-			s.Observe(c, at(noon+6*hour, 3))
-			got := minutes(s.Compliance(c, noon+6*hour, 0))
-			// The last late reading is held for nothing, and where the gap
-			// begins the last live one had been held already.
-			for i, slack := range []float64{0, 2, 2, 2} {
-				if d := got[i] - tc.want[i]; d > slack || d < -slack {
-					t.Fatal(cmp.Diff(tc.want, got))
-				}
-			}
-		})
+// TestLateIsNoted: a late reading changes nothing but what is noted of it.
+func TestLateIsNoted(t *testing.T) {
+	var s health.State
+	c := cooler()
+	feed(&s, c, noon, noon+hour, 3)
+	before := s.Compliance(c, noon+hour, 0)
+	for i, age := range []rimewatch.Time{20, 5, 40} {
+		if e, ok := s.Observe(c, at(noon+hour-age*minute-1, 9)); ok {
+			t.Errorf("it ended %+v", e)
+		}
+		if n := s.Late().Count; n != uint32(i)+1 || !s.HasLate() {
+			t.Errorf("%d are late, want %d", n, i+1)
+		}
+	}
+	want := health.Late{From: noon + 20*minute - 1, To: noon + 55*minute - 1, Count: 3}
+	if got := s.Late(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got := s.Compliance(c, noon+hour, 0); got != before {
+		t.Errorf("compliance went from %+v to %+v", before, got)
+	}
+	seen := s.Late()
+	if done := s.Checked(seen); done.HasLate() || done.Late().Count != 3 {
+		t.Errorf("%+v is left of what was judged", done.Late())
+	}
+	s.Observe(c, at(noon+30*minute+1, 9))
+	if left := s.Checked(seen); left.Late().From != want.From || left.Late().To != want.To {
+		t.Errorf("%+v is left although one more came", left.Late())
 	}
 }
 
-// TestLateProperties: whatever comes late, the sums stay sound and what runs
-// now is not touched.
-func TestLateProperties(t *testing.T) {
+// TestMomentOfANewerOne: the readings of a clock that is ahead count as of their arrival;
+// the last of those that arrive together is what holds from then on.
+func TestMomentOfANewerOne(t *testing.T) {
+	var s health.State
+	c := cooler()
+	feed(&s, c, noon, noon+hour, 3)
+	s.Observe(c, at(noon+hour, 3))
+	s.Observe(c, at(noon+hour, 9))
+	if s.HasLate() || s.Since() != noon+hour {
+		t.Errorf("it is out of limits since %v, want %v; late: %v", s.Since(), noon+hour, s.HasLate())
+	}
+}
+
+// TestRejudged: in whatever order readings come, what is known after they were judged
+// once more is what is known of a device that sent them in order.
+func TestRejudged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c, samples := drawHistory(t, 1)
-		var s health.State
-		for _, p := range samples {
-			s.Observe(c, at(p.at, p.value))
-		}
+		c, samples := drawHistory(t, 2*second)
 		last := samples[len(samples)-1].at
-		before, open := s.Excursion()
-		sum := s.Compliance(c, last, 0)
-		for range rapid.IntRange(1, 200).Draw(t, "late") {
-			when := last - rimewatch.Time(rapid.Int64Range(0, int64(30*hour)).Draw(t, "age"))
-			for i := range rimewatch.Time(rapid.IntRange(1, 5).Draw(t, "run")) {
-				r := at(min(when+i*minute, last), rapid.SampledFrom([]float64{3, 9, -2}).Draw(t, "value"))
-				if e, ok := s.Observe(c, r); ok {
-					t.Fatalf("a late reading ended %+v", e)
-				}
+		var want, live health.State
+		var found []health.Excursion
+		for _, p := range samples {
+			if e, ok := want.Observe(c, at(p.at, p.value)); ok {
+				found = append(found, e)
 			}
-			got := s.Compliance(c, last, 0)
-			if got.Covered < sum.Covered || got.Window != sum.Window || got.Covered > got.Window+4000 {
-				t.Fatalf("%+v became %+v", sum, got)
-			}
-			if got.Strict > got.In || got.In > got.Covered || got.Strict < 0 {
-				t.Fatalf("%+v", got)
-			}
-			sum = got
 		}
-		if after, stillOpen := s.Excursion(); after != before || open != stillOpen {
-			t.Fatalf("the open excursion changed from %+v to %+v", before, after)
+		want.Note(health.Vibration, 0.5, last)
+		live.Note(health.Vibration, 0.5, last)
+		for _, p := range rapid.Permutation(samples).Draw(t, "arrival") {
+			live.Observe(c, at(p.at, p.value))
+		}
+		if !live.HasLate() {
+			return
+		}
+		from := min(live.Late().From, health.WindowFrom(last))
+		var calm health.Calm
+		n, _ := slices.BinarySearchFunc(samples, from, func(p sample, at rimewatch.Time) int { return int(p.at - at) })
+		for n--; n >= 0 && !calm.Before(c, samples[n].at, samples[n].value); n-- {
+		}
+		var judged health.State
+		var again []health.Excursion
+		for _, p := range samples[max(n, 0):] {
+			if e, ok := judged.Observe(c, at(p.at, p.value)); ok {
+				again = append(again, e)
+			}
+		}
+		got := live.Rejudged(&judged, live.Late())
+		if got.HasLate() {
+			t.Fatal("there is something left to be judged")
+		}
+		found = slices.DeleteFunc(found, func(e health.Excursion) bool { return e.End < from })
+		again = slices.DeleteFunc(again, func(e health.Excursion) bool { return e.End < from })
+		if d := cmp.Diff(found, again, cmpopts.EquateApprox(1e-4, 0.02), cmpopts.EquateEmpty()); d != "" {
+			t.Fatal("excursions:", d)
+		}
+		is, lasts := got.Excursion()
+		was, lasted := want.Excursion()
+		if d := cmp.Diff(was, is, cmpopts.EquateApprox(1e-4, 0.02)); d != "" || lasts != lasted {
+			t.Fatal("the one that lasts:", d)
+		}
+		now := last + minute*rimewatch.Time(rapid.IntRange(0, 300).Draw(t, "later"))
+		a, b := want.Compliance(c, now, 0), got.Compliance(c, now, 0)
+		slack := int64(2000 * (1 + len(found)))
+		if a.Window != b.Window || max(a.Covered-b.Covered, b.Covered-a.Covered, a.In-b.In, b.In-a.In, a.Strict-b.Strict, b.Strict-a.Strict) > slack {
+			t.Fatalf("compliance: want %+v, got %+v", a, b)
+		}
+		at := health.Circumstances{Now: now}
+		if x, y := want.Score(&at), got.Score(&at); x != y {
+			t.Fatalf("the score is %v, want %v", y, x)
 		}
 	})
 }

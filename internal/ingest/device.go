@@ -120,7 +120,9 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 			w.releasePredictions(st, now)
 			w.inhibitOffline(st, nil, now)
 		}
+		was := st.cfg
 		st.cfg = w.configs.get(w.encodeConfig(d))
+		w.group.formerLimits(st, was, now)
 		st.followed = false
 		out, _ := st.state.Step(st.cfg, w.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
 		w.transitions(st, out, now)

@@ -44,6 +44,12 @@
 // when it is over, which of them are released) is worked out again each time, in
 // slices of devices, so that a crash between two slices needs no repair.
 //
+// # Late readings
+//
+// What judges the temperatures takes readings in order. A device whose readings came late
+// is judged again from the store, beside the writer, and what is known of it then is an input
+// like any other, committed with what it changes of the recorded excursions.
+//
 // # Settings
 //
 // Limits of workspaces and maintenance windows are rows of the store. They reach

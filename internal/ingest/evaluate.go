@@ -63,6 +63,7 @@ func (w *writer) evaluate(g *group) bool {
 		accepted += w.evaluatePart(g.store.Parts[i], now)
 	}
 	for _, r := range g.requests {
+		r.mend(g)
 		if r.alert != nil && r.alert.err == nil {
 			accepted++
 			w.finishAlertOp(r.alert, now)
@@ -146,8 +147,12 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
 		st.followed = false
+		was := st.cfg
 		out, over = w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
 		g.scratch = out[:0]
+		if st.cfg != was {
+			g.formerLimits(st, was, now)
+		}
 	}
 	switch in.Kind {
 	case store.InputReading:
@@ -157,6 +162,8 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		}
 	case store.InputDevice:
 		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
+	case store.InputRejudged:
+		w.shares.refresh(u, st.state, st.cfg, now)
 	default: // its transitions say all
 	}
 	w.transitions(st, out, now)
@@ -197,6 +204,9 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 	w.dirty.add(u, g.store.Seq, now)
 	if st.gone {
 		return
+	}
+	if st.after.late && !u.late {
+		w.rejudging.add(u)
 	}
 	if u.online != st.before.online || !slices.Equal(u.alerts, st.alerts) {
 		w.shares.refresh(u, st.state, u.cfg, now) // what people see a device in does not wait for its turn

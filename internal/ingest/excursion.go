@@ -21,13 +21,7 @@ func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Exc
 		WorkspaceID: u.workspaceID, DeviceID: u.id, From: e.Start, To: e.End, Low: !e.High,
 		Peak: e.Peak, DegreeMinutes: e.DegreeMinutes, Cause: e.Cause(),
 	}
-	limit := cfg.Health.Limits.TempMax
-	if row.Low {
-		limit = cfg.Health.Limits.TempMin
-	}
-	if limit != nil {
-		row.Limit = *limit
-	}
+	row.Limit = cfg.Health.Limits.Passed(row.Low)
 	return row
 }
 

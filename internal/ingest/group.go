@@ -56,6 +56,7 @@ func (g *group) reset() {
 	clear(g.result.Transitions)
 	clear(g.result.Audit)
 	clear(g.result.Excursions)
+	clear(g.result.Former)
 	clear(g.result.Answers)
 	*g = group{
 		requests: g.requests[:0], staged: g.staged[:0], sites: g.sites[:0], events: g.events, scratch: g.scratch, counts: g.counts[:0],
@@ -63,6 +64,7 @@ func (g *group) reset() {
 		result: store.Effects{
 			Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
 			Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
+			Unfounded: g.result.Unfounded[:0], Former: g.result.Former[:0],
 			Answers: g.result.Answers[:0],
 		},
 	}
@@ -128,7 +130,7 @@ func (st *staged) begin() {
 // follow takes from a state what conclude and readers will ask of it.
 func (st *staged) follow(down []presence.Downtime, now rimewatch.Time) {
 	u := st.unit
-	st.after = seen{shown: shownOf(st.state, st.cfg), deadline: st.state.Deadline(st.cfg, down)}
+	st.after = seen{shown: shownOf(st.state, st.cfg), deadline: st.state.Deadline(st.cfg, down), late: st.state.Health.HasLate()}
 	u.mirror(st.state)
 	if st.shared = !st.gone && now-u.sharedAt >= shareEvery; st.shared {
 		st.share = shareOf(u, st.state, st.cfg, now)
@@ -141,6 +143,7 @@ func (st *staged) follow(down []presence.Downtime, now rimewatch.Time) {
 type seen struct {
 	shown
 	deadline rimewatch.Time // by the state, 0 = none
+	late     bool           // readings came late and are not judged yet
 }
 
 // countChange is what one of a group's units counts for from then on.

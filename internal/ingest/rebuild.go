@@ -90,6 +90,7 @@ func (w *writer) rebuild() error {
 		u.lost = false
 		state := w.memory.state(u)
 		u.mirror(state)
+		w.rejudging.look(u, state)
 		w.setDeadline(u, state)
 		w.sites.touch(u.siteID)
 		w.shares.refresh(u, state, u.cfg, w.clock())

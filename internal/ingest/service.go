@@ -14,6 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/rejudge"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -26,7 +27,7 @@ type Store interface {
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
-	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
+	rejudge.Store
 	store.Maintenance
 	store.Everywhere
 }
@@ -205,6 +206,7 @@ func (s *Service) Start(ctx context.Context) error {
 		return err
 	}
 	s.workers.Go(w.write)
+	s.workers.Go(rejudger{s}.run)
 	if s.Loading() {
 		s.workers.Go(func() {
 			if s.loadRest() {
@@ -252,8 +254,9 @@ type request struct {
 	clock    *clockOp
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
-	answer   *store.Answer // kept with what the request writes, nil = none
-	alerts   int           // changes of alerts in the group that it was committed in
+	rejudged []rejudge.Mending // what each of the inputs, which are InputRejudged then, means for the record
+	answer   *store.Answer     // kept with what the request writes, nil = none
+	alerts   int               // changes of alerts in the group that it was committed in
 	done     chan error
 }
 

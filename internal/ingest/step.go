@@ -27,6 +27,8 @@ func (s *Service) step(state *engine.State, f *facts, down []presence.Downtime, 
 		e = engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(in.Payload)}
 	case store.InputFeedback:
 		e = decodeFeedback(in.Payload)
+	case store.InputRejudged:
+		e = decodeRejudged(in.Payload)
 	default: // time alone
 	}
 	return state.Step(f.cfg, down, &e, now, out)

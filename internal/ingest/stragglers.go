@@ -159,6 +159,7 @@ func (w *stragglers) arrive(list []*unit) {
 		u := a.unit
 		u.behind, u.share = false, a.share
 		w.deadlines.Set(u, a.due)
+		w.rejudging.look(u, w.memory.state(u))
 		t := w.total(u.workspaceID)
 		t.recount(u, countsOf(u.online, u.alerts))
 		t.fleet.Replace(health.Share{}, a.share)

@@ -41,6 +41,7 @@ type unit struct {
 	deleted     bool
 	online      bool
 	outside     bool // an excursion lasts
+	late        bool // in writer.rejudging, or on its way
 	recent      bool // its state was in use since memory.coldest last passed
 	needed      bool // its state must stay in memory for the moment
 	saving      bool // its checkpoint is being written, and nothing newer is on the disk

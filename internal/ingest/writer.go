@@ -38,6 +38,7 @@ type writer struct {
 	next     []int32
 
 	stragglers stragglers
+	rejudging  rejudging
 	lost       []*unit // whose states may be ahead of what is durable
 	suspect    bool    // a group was lost, and nothing was written since
 	unrecorded store.Downtime
@@ -56,7 +57,8 @@ func newWriter(s *Service) *writer {
 	w := &writer{Service: s, handOver: make(chan *group), ended: make(chan *group, 1)}
 	w.sites.init()
 	w.shares.Service = s
-	w.steps.writer, w.stragglers.writer = w, w
+	w.rejudging.done = make(map[*unit]rimewatch.Time)
+	w.steps.writer, w.stragglers.writer, w.rejudging.writer = w, w, w
 	return w
 }
 

@@ -18,7 +18,7 @@ var columns = [...]string{
 	"limit_min_c", "limit_max_c", "limit_source", "interval_s", "min_c", "mean_c", "max_c", "out_of_range_s", "in_defrosts_s", "coverage_pct", "readings", "clock_offset_s",
 	"cause", "limit_c", "peak_c", "duration_s", "degree_minutes", "alert_id",
 	"performed_at", "performed_by", "verified_by", "action", "preventive_action", "disposition", "product", "repair_reference",
-	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note",
+	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note", "found_late_at",
 }
 
 // CSV writes the report as a table: one header line, then a row for the report,
@@ -151,6 +151,9 @@ func (t *table) device(r *Report, d *Device) {
 		t.integer("duration_s", e.DurationS(r.GeneratedAt))
 		t.number("degree_minutes", math.Round(e.DegreeMinutes*10)/10)
 		t.set("cause", string(e.Cause))
+		if e.FoundLateAt != 0 {
+			t.set("found_late_at", e.FoundLateAt.String())
+		}
 		if e.AlertID != 0 {
 			t.integer("alert_id", e.AlertID)
 		}

@@ -400,6 +400,9 @@ func (p *page) excursion(e *Excursion) {
 	if e.AlertID != 0 {
 		facts += " · " + p.r.sayf("alert %d", e.AlertID)
 	}
+	if e.FoundLateAt != 0 {
+		facts += " · " + p.r.sayf("found late, %s", p.r.moment(e.FoundLateAt))
+	}
 	p.pen(8, false, muted)
 	p.paragraph(left+3, width-3, 4.2, facts)
 	p.pen(8.5, false, ink)

@@ -23,6 +23,7 @@ const (
 	InputDelete    InputKind = 6 // the device was deleted
 	InputFeedback  InputKind = 7 // a person judged a prediction; Payload says how
 	InputClock     InputKind = 8 // the clock was set back, of no device (DeviceID 0); Payload says how far
+	InputRejudged  InputKind = 9 // the device's temperatures were judged once more, after late readings; Payload is what is known since
 )
 
 // Vitals are what a device says of itself beside what it measures.
@@ -126,7 +127,9 @@ type Effects struct {
 	Live        []LiveWrite
 	Transitions []rimewatch.AlertTransition // the alerts' timelines; the store sets ID
 	Audit       []*rimewatch.AuditEntry     // the store sets ID and Hash
-	Excursions  []*rimewatch.Excursion      // to insert; the store sets ID
+	Excursions  []*rimewatch.Excursion      // to insert, and the store sets ID; to overwrite where it is set
+	Unfounded   []int64                     // ids of excursions that never were, as late readings show
+	Former      []*rimewatch.FormerLimits   // of devices that are judged by others from now on
 	Answers     []*Answer                   // to requests of the group
 }
 

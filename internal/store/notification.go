@@ -100,12 +100,16 @@ type Maintenance interface {
 	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
 }
 
-// Records keeps what inspectors ask for. Nothing of it is ever changed.
+// Records keeps what inspectors ask for. Nothing of it is ever changed, but for excursions
+// of which late readings show that they were others.
 type Records interface {
 	// Excursions of a workspace's devices that overlap [from, to), oldest first;
 	// deviceID 0 = of all devices; at most limit. They are written by Commit, and
 	// kept for as long as rollups are.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
+	// FormerLimits of a device that were in force until after a moment, oldest first.
+	// They are written by Commit, and kept for as long as excursions are.
+	FormerLimits(ctx context.Context, deviceID int64, after rimewatch.Time) ([]rimewatch.FormerLimits, error)
 
 	// CreateCorrectiveAction sets ID and, of one about an alert, DeviceID; the alert
 	// must exist (CodeAlertNotFound), and gets a line in its timeline. One about no

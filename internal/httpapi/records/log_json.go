@@ -79,6 +79,7 @@ type ReportedExcursion struct {
 	DurationS         int64                    `json:"duration_s"`
 	DegreeMinutes     float64                  `json:"degree_minutes"`
 	Cause             rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown"`
+	FoundLateAt       rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones showed it, or changed it; null if it was found as it happened."`
 	AlertID           *int64                   `json:"alert_id"`
 	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
 }
@@ -109,7 +110,7 @@ func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewat
 		e := &d.Excursions[i]
 		x := a.excursionJSON(&e.Excursion, now)
 		out.Excursions[i] = ReportedExcursion{
-			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
+			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, x.FoundLateAt, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
 		}
 	}
 	for i := range d.Maintenance {

@@ -27,12 +27,13 @@ type Excursion struct {
 	Peak          float64                  `json:"peak" doc:"°C, the worst."`
 	DegreeMinutes float64                  `json:"degree_minutes" doc:"K·min beyond the limit."`
 	Cause         rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown" doc:"As far as the readings can tell."`
+	FoundLateAt   rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones showed this excursion, or changed it; null if it was found as it happened. Nobody is notified of one that is found late."`
 }
 
 func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
 	out := Excursion{
 		ID: wire.OrNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
-		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause,
+		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause, FoundLateAt: e.FoundLateAt,
 	}
 	out.DurationS = (&report.Excursion{Excursion: *e}).DurationS(now)
 	if v, ok := a.Store.DeviceByID(e.DeviceID); ok {

@@ -61,7 +61,7 @@ func Readings(t *testing.T, e Engine) {
 		{"alerts", (*fixture).alerts},
 		{"alert pages", (*fixture).alertPages},
 		{"audit", (*fixture).audit},
-		{"excursions", (*fixture).excursions},
+		{"excursions", (*fixture).excursions}, {"former limits", formerLimits},
 		{"corrective actions", (*fixture).correctiveActions},
 		{"calibrations", (*fixture).calibrations},
 		{"corrected history", (*fixture).correctedHistory},

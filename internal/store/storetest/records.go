@@ -52,6 +52,33 @@ func (f *fixture) excursions() {
 		f.must(err)
 		f.equal(where+" of another workspace", got, []rimewatch.Excursion(nil))
 	})
+	// Late readings show that a was longer, that c never was, and one more.
+	a.To, a.Peak, a.FoundLateAt = t0+150, -3, t0+900
+	late := row(d, t0+400, t0+500)
+	f.meaning(d, store.Effects{Excursions: []*rimewatch.Excursion{a, late}, Unfounded: []int64{c.ID}})
+	f.everywhere(func(where string) {
+		got, err := f.s.Excursions(f.ctx, f.workspace, d, 0, t0+1000, 100)
+		f.must(err)
+		f.equal(where+" mended", got, []rimewatch.Excursion{*a, *late})
+	})
+}
+
+func formerLimits(f *fixture) {
+	d, other := f.addDevice("FL"), f.addDevice("FM")
+	most := -15.5
+	row := func(device int64, until rimewatch.Time, delay int) *rimewatch.FormerLimits {
+		return &rimewatch.FormerLimits{WorkspaceID: f.workspace, DeviceID: device, Until: until, Limits: rimewatch.Limits{TempMax: &most, DelayS: delay, Source: "device"}}
+	}
+	a, b, c := row(d, t0+100, 60), row(other, t0+150, 60), row(d, t0+200, 120)
+	f.meaning(d, store.Effects{Former: []*rimewatch.FormerLimits{c, b, a}})
+	f.everywhere(func(where string) {
+		all, err := f.s.FormerLimits(f.ctx, d, 0)
+		f.must(err)
+		f.equal(where, all, []rimewatch.FormerLimits{*a, *c})
+		since, err := f.s.FormerLimits(f.ctx, d, t0+100)
+		f.must(err)
+		f.equal(where+" since", since, []rimewatch.FormerLimits{*c})
+	})
 }
 
 func (f *fixture) correctiveActions() {

@@ -78,7 +78,7 @@ func (t Places) EraseTables(ctx context.Context, id int64) error {
 			}
 		}
 		for _, table := range []string{
-			"answer", "token", "invitation", "member", "held_total", "source", "delivery_count", "channel", "route", "silence", "maintenance_window", "report_schedule", "device", "site",
+			"answer", "token", "invitation", "member", "former_limits", "held_total", "source", "delivery_count", "channel", "route", "silence", "maintenance_window", "report_schedule", "device", "site",
 		} {
 			if _, err := exec(conn, "DELETE FROM "+table+" WHERE workspace_id = ?", id); err != nil {
 				return err

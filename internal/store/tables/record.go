@@ -14,8 +14,17 @@ var excursionTable = shapeOf("excursion", nil, nil, func(e *rimewatch.Excursion)
 		given("id", number(&e.ID)), col("workspace_id", number(&e.WorkspaceID)), col("device_id", number(&e.DeviceID)), col("from_at", number(&e.From)),
 		col("to_at", number(&e.To)), col("low", flag(&e.Low)), col("limit_temp", float(&e.Limit)), col("peak", float(&e.Peak)),
 		col("degree_minutes", float(&e.DegreeMinutes)), col("cause", text(&e.Cause)),
+		col("found_late_at", number(&e.FoundLateAt)),
 	}
 })
+
+// saveExcursion inserts one, or overwrites the one that has its id.
+func saveExcursion(conn Conn, e *rimewatch.Excursion) error {
+	if e.ID == 0 {
+		return excursionTable.insertLater(conn, &e.ID, e)
+	}
+	return excursionTable.updateLater(conn, e, e.ID)
+}
 
 // Excursions implements store.Records.
 func (t Records) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) (list []rimewatch.Excursion, err error) {
@@ -30,21 +39,44 @@ func (t Records) Excursions(ctx context.Context, workspaceID, deviceID int64, fr
 	return list, err
 }
 
-// expireExcursions deletes those that ended before.
+// expireExcursions deletes those that ended before, and the limits of that time.
 func (t *base) expireExcursions(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
-	const expired = " FROM excursion WHERE workspace_id = ? AND to_at < ?"
+	const (
+		expired = " FROM excursion WHERE workspace_id = ? AND to_at < ?"
+		limits  = " FROM former_limits WHERE workspace_id = ? AND until_at < ?"
+	)
 	found := int64(0)
 	err := t.readLong(ctx, func(conn Conn) (err error) {
-		found, err = queryInt(conn, "SELECT EXISTS (SELECT 1"+expired+")", workspaceID, int64(before))
+		found, err = queryInt(conn, "SELECT EXISTS (SELECT 1"+expired+") OR EXISTS (SELECT 1"+limits+")", workspaceID, int64(before), workspaceID, int64(before))
 		return err
 	})
 	if err != nil || found == 0 {
 		return err
 	}
 	return t.write(ctx, func(conn Conn) error {
-		_, err := exec(conn, "DELETE"+expired, workspaceID, int64(before))
-		return err
+		return execAll(conn, []any{workspaceID, int64(before)}, "DELETE"+expired, "DELETE"+limits)
 	})
+}
+
+// FormerLimits implements store.Records.
+func (t Records) FormerLimits(ctx context.Context, deviceID int64, after rimewatch.Time) (list []rimewatch.FormerLimits, err error) {
+	err = t.read(ctx, func(conn Conn) error {
+		return conn.Query(func(row Row) error {
+			f := rimewatch.FormerLimits{WorkspaceID: row.ColumnInt64(0), DeviceID: deviceID, Until: columnTime(row, 1)}
+			list = append(list, f)
+			return json.Unmarshal([]byte(row.ColumnText(2)), &list[len(list)-1].Limits)
+		}, "SELECT workspace_id, until_at, body FROM former_limits WHERE device_id = ? AND until_at > ? ORDER BY until_at", deviceID, int64(after))
+	})
+	return list, err
+}
+
+func saveFormerLimits(conn Conn, f *rimewatch.FormerLimits) error {
+	body, err := json.Marshal(&f.Limits)
+	if err != nil {
+		return err
+	}
+	return conn.Later(nil, `INSERT INTO former_limits (workspace_id, device_id, until_at, body) VALUES (?, ?, ?, ?)
+		ON CONFLICT (device_id, until_at) DO NOTHING`, f.WorkspaceID, f.DeviceID, int64(f.Until), string(body))
 }
 
 // CreateCorrectiveAction implements store.Records.

@@ -363,10 +363,21 @@ CREATE TABLE excursion (
 	limit_temp REAL NOT NULL,
 	peak REAL NOT NULL,
 	degree_minutes REAL NOT NULL,
-	cause TEXT NOT NULL
+	cause TEXT NOT NULL,
+	found_late_at INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX excursion_by_workspace ON excursion(workspace_id, to_at);
 CREATE INDEX excursion_by_device ON excursion(device_id, to_at);
+
+-- What devices were judged by until others came.
+CREATE TABLE former_limits (
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	until_at INTEGER NOT NULL,
+	body TEXT NOT NULL, -- JSON
+	PRIMARY KEY (device_id, until_at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at);
 
 CREATE TABLE corrective_action (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,

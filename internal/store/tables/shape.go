@@ -119,8 +119,16 @@ func (s *shape[T]) insertLater(conn Conn, id *int64, x *T) error {
 	return insertLater(conn, id, s.inserts, s.args(x, func(c column) bool { return !c.given })...)
 }
 
+func (s *shape[T]) updateLater(conn Conn, x *T, id int64) error {
+	return conn.Later(nil, s.updates, s.updated(x, id)...)
+}
+
+func (s *shape[T]) updated(x *T, id int64) []any {
+	return append(s.args(x, func(c column) bool { return !c.given && !c.fixed }), id)
+}
+
 func (s *shape[T]) update(conn Conn, x *T, id int64) error {
-	_, err := exec(conn, s.updates, append(s.args(x, func(c column) bool { return !c.given && !c.fixed }), id)...)
+	_, err := exec(conn, s.updates, s.updated(x, id)...)
 	if s.taken != nil {
 		err = unique(err, s.taken())
 	}

@@ -155,7 +155,7 @@ func (t *base) key(name string) string {
 
 // Writes reports whether Commit has anything to write.
 func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
-	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Answers) > 0
+	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Unfounded)+len(e.Former)+len(e.Answers) > 0
 }
 
 // Commit writes, in a transaction, what a group means: its devices and effects.
@@ -199,8 +199,18 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 		}
 	}
 	for _, x := range e.Excursions {
-		if err := excursionTable.insertLater(conn, &x.ID, x); err != nil {
+		if err := saveExcursion(conn, x); err != nil {
 			return wrap(err, "excursion of device", x.DeviceID)
+		}
+	}
+	for _, id := range e.Unfounded {
+		if err := conn.Later(nil, "DELETE FROM excursion WHERE id = ?", id); err != nil {
+			return wrap(err, "excursion", id)
+		}
+	}
+	for _, f := range e.Former {
+		if err := saveFormerLimits(conn, f); err != nil {
+			return wrap(err, "limits of device", f.DeviceID)
 		}
 	}
 	for _, a := range e.Answers {

@@ -25,6 +25,15 @@ type History struct {
 // Current is the history of Schema. CONTRIBUTING.md has what belongs to a step.
 var Current = History{Version: store.SchemaVersion, Upgrades: []Upgrade{
 	{From: 8, SQL: "ALTER TABLE source ADD COLUMN time_zone TEXT NOT NULL DEFAULT ''"},
+	{From: 9, SQL: `ALTER TABLE excursion ADD COLUMN found_late_at INTEGER NOT NULL DEFAULT 0;
+CREATE TABLE former_limits (
+	workspace_id INTEGER NOT NULL,
+	device_id INTEGER NOT NULL,
+	until_at INTEGER NOT NULL,
+	body TEXT NOT NULL,
+	PRIMARY KEY (device_id, until_at)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
 }}
 
 // Steps returns what brings a store of an older version up to date.

@@ -1,0 +1,248 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/rejudge"
+	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/ticker"
+)
+
+const (
+	rejudgeTick  = 500 * time.Millisecond
+	rejudgeSlice = 16 // devices in one commit
+	// rejudgeAfter is how long after it was judged again a device is so once more at the
+	// earliest: one may send backwards for good.
+	rejudgeAfter = rimewatch.Minute
+	// rejudgePause is how many times longer than the reading took nothing is read.
+	rejudgePause = 3
+)
+
+// rejudging are the units with late readings. Of the writer goroutine.
+type rejudging struct {
+	*writer
+	fresh []*unit
+	again []lateUnit // that were judged again less than rejudgeAfter ago
+	done  map[*unit]rimewatch.Time
+	ended []lateUnit // what done holds, the oldest first
+}
+
+type lateUnit struct {
+	unit *unit
+	at   rimewatch.Time
+}
+
+// look adds a unit whose state it was not seen stepping.
+func (x *rejudging) look(u *unit, state *engine.State) {
+	if state.Health.HasLate() && !u.late {
+		x.add(u)
+	}
+}
+
+// add has a unit judged again.
+func (x *rejudging) add(u *unit) {
+	u.late = true
+	if at, ok := x.done[u]; ok {
+		x.again = append(x.again, lateUnit{u, at + rejudgeAfter})
+	} else {
+		x.fresh = append(x.fresh, u)
+	}
+}
+
+// take returns some units whose turn has come.
+func (x *rejudging) take(now rimewatch.Time) (list []*unit) {
+	for len(x.ended) > 0 && x.ended[0].at+rejudgeAfter <= now {
+		if d := x.ended[0]; x.done[d.unit] == d.at {
+			delete(x.done, d.unit)
+		}
+		x.ended = x.ended[1:]
+	}
+	for len(x.again) > 0 && x.again[0].at <= now && len(list) < rejudgeSlice {
+		list = append(list, x.again[0].unit)
+		x.again = x.again[1:]
+	}
+	n := min(len(x.fresh), rejudgeSlice-len(list))
+	list = append(list, x.fresh[:n]...)
+	if x.fresh = x.fresh[n:]; len(x.fresh) == 0 {
+		x.fresh = nil
+	}
+	return list
+}
+
+// end notes that a unit has had its turn.
+func (x *rejudging) end(u *unit, now rimewatch.Time) {
+	u.late = false
+	x.done[u] = now
+	x.ended = append(x.ended, lateUnit{u, now})
+}
+
+// rejudger is the goroutine that judges again what came late.
+type rejudger struct{ *Service }
+
+func (s rejudger) run() {
+	select {
+	case <-s.loaded:
+	case <-s.stopping:
+		return
+	}
+	for range ticker.Every(s.stopping, rejudgeTick, nil) {
+		for s.some() {
+		}
+	}
+}
+
+// rejudged is a unit that is judged again.
+type rejudged struct {
+	unit   *unit
+	cfg    *engine.Config
+	siteID int64
+	device rejudge.Device
+	found  *rejudge.Judgement
+	err    error
+}
+
+// some judges some devices again, and reports whether there may be others.
+func (s rejudger) some() (more bool) {
+	var list []*rejudged
+	if !s.call(func(w *writer) { list = w.rejudging.begin() }) || len(list) == 0 {
+		return false
+	}
+	began := time.Now()
+	for _, x := range list {
+		if x.found, x.err = rejudge.Read(context.Background(), s.store, &x.device, s.clock()); x.err != nil {
+			s.troubled("judge late readings", x.err)
+		}
+	}
+	select {
+	case <-time.After(rejudgePause * time.Since(began)):
+	case <-s.stopping:
+		return false
+	}
+	return s.call(func(w *writer) { w.rejudging.finish(list) })
+}
+
+// begin begins with the units whose turn has come.
+func (x *rejudging) begin() (list []*rejudged) {
+	for _, u := range x.take(x.clock()) {
+		state, err := x.state(u)
+		switch {
+		case u.deleted:
+			u.late = false
+		case err != nil || u.lost:
+			x.end(u, x.clock())
+			x.add(u)
+		case !state.Health.HasLate():
+			u.late = false
+		default:
+			list = append(list, &rejudged{unit: u, cfg: u.cfg, siteID: u.siteID, device: rejudge.Device{
+				ID: u.id, WorkspaceID: u.workspaceID, Limits: u.cfg.Health.Limits, Offsets: u.cfg.Offsets,
+				Late: state.Health.Late(), Since: state.Health.Since(), Excluded: excludedOf(u),
+			}})
+		}
+	}
+	return list
+}
+
+// excludedOf picks a unit's windows from those of its workspace.
+func excludedOf(u *unit) func([]rimewatch.MaintenanceWindow) []health.Span {
+	workspaceID, siteID, id := u.workspaceID, u.siteID, u.id
+	return func(list []rimewatch.MaintenanceWindow) []health.Span {
+		return spansOf(maintenance{workspaceID: list}.of(workspaceID, siteID, id))
+	}
+}
+
+// state is a unit's state, which comes into memory if it is not there.
+func (x *rejudging) state(u *unit) (*engine.State, error) {
+	if u.slot == 0 && !u.deleted {
+		if err := x.makeRoom(1); err != nil {
+			return nil, err
+		}
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		if err := x.load([]*unit{u}); err != nil {
+			x.troubled("read the states of devices", err)
+			return nil, err
+		}
+	}
+	return x.memory.state(u), nil
+}
+
+// finish commits what was found out about some units.
+func (x *rejudging) finish(list []*rejudged) {
+	r := &request{done: make(chan error, 1)}
+	for _, one := range list {
+		u := one.unit
+		x.end(u, x.clock())
+		if u.deleted {
+			continue
+		}
+		if one.err == nil {
+			one.err = x.conclude(one, r)
+		}
+		if one.err != nil && !u.late {
+			x.add(u)
+		}
+	}
+	if len(r.inputs) > 0 {
+		x.waiting.Add(int64(r.weight()))
+		x.commit(r, nil)
+	}
+}
+
+var errChanged = errors.New("the device has changed meanwhile")
+
+// conclude adds to a request what was found out about a unit. Everything that was
+// committed is in its state and in the store, and nothing else happens now.
+func (x *rejudging) conclude(one *rejudged, r *request) error {
+	u := one.unit
+	state, err := x.state(u)
+	if err != nil {
+		return err
+	}
+	if u.lost || u.behind || u.cfg != one.cfg || u.siteID != one.siteID {
+		return errChanged
+	}
+	next, m, err := one.found.Finish(context.Background(), &state.Health, x.clock())
+	if err != nil {
+		return err
+	}
+	r.inputs = append(r.inputs, store.Input{Kind: store.InputRejudged, DeviceID: u.id, Payload: next.AppendBinary(nil)})
+	r.rejudged = append(r.rejudged, m)
+	return nil
+}
+
+// decodeRejudged reads what a conclusion was logged as. One that cannot be read is none:
+// the late readings are still known as such, and are judged again.
+func decodeRejudged(payload []byte) engine.Input {
+	e := engine.Input{Kind: engine.Rejudged}
+	var h health.State
+	if rest, err := h.DecodeBinary(payload); err == nil && len(rest) == 0 {
+		e.Health = &h
+	}
+	return e
+}
+
+// mend adds to the group what its rejudged inputs mean for the record.
+func (r *request) mend(g *group) {
+	for i := range r.rejudged {
+		if r.inputs[i].Outcome == store.Accepted {
+			g.result.Excursions = append(g.result.Excursions, r.rejudged[i].Rows...)
+			g.result.Unfounded = append(g.result.Unfounded, r.rejudged[i].Unfounded...)
+		}
+	}
+}
+
+// formerLimits notes what a unit was judged by until now, if it is judged by others.
+func (g *group) formerLimits(st *staged, was *engine.Config, now rimewatch.Time) {
+	if st.unit.added || st.state.Health.Newest() == 0 || was.Health.Limits.Same(&st.cfg.Health.Limits) {
+		return
+	}
+	g.result.Former = append(g.result.Former, &rimewatch.FormerLimits{
+		WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Until: now, Limits: was.Health.Limits,
+	})
+}

@@ -1,0 +1,335 @@
+package ingest_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/lab/draw"
+	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// sent is a reading on its way.
+type sent struct {
+	at   rimewatch.Time
+	temp float64
+}
+
+// submit sends readings of a device in the order given.
+func (r *rig) submit(id int64, list []sent) {
+	r.t.Helper()
+	inputs := make([]store.Input, len(list))
+	for i, x := range list {
+		inputs[i] = store.Input{Kind: store.InputReading, DeviceID: id}
+		inputs[i].Reading.At = x.at
+		inputs[i].Reading.Set(rimewatch.ProductZoneTemp, x.temp)
+	}
+	if err := r.in.Submit(r.t.Context(), inputs, nil); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// limited is a device with a limit, and a delay above it.
+func (r *rig) limited(serial string, most float64, delay int) int64 {
+	r.t.Helper()
+	v, err := r.in.CreateDevice(r.t.Context(), &rimewatch.Device{
+		WorkspaceID: r.ws, Serial: serial, Name: serial, EquipmentType: "other", Limits: &rimewatch.LimitOverrides{TempMax: &most, DelayS: &delay},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return v.ID
+}
+
+// recorded is what an inspector is told of the excursions of a device, and those that last.
+func (r *rig) recorded(id int64) (list []rimewatch.Excursion) {
+	r.t.Helper()
+	list, err := r.s.Excursions(r.t.Context(), r.ws, id, 0, rimewatch.MaxTime, 1000)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return append(list, r.in.OpenExcursions(r.ws, id)...)
+}
+
+// sameExcursions compares what is recorded, but for how and where, and for how sums are rounded.
+func sameExcursions(t *testing.T, what string, got, want []rimewatch.Excursion) {
+	t.Helper()
+	d := cmp.Diff(want, got, cmpopts.IgnoreFields(rimewatch.Excursion{}, "ID", "WorkspaceID", "DeviceID", "FoundLateAt"), cmpopts.EquateApprox(1e-3, 0.1), cmpopts.EquateEmpty())
+	if d != "" {
+		t.Fatalf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// drawPast is readings up to a moment, oldest first: phases within and beyond limits of
+// −15 to −10 °C, with silences.
+func drawPast(rnd *rand.Rand, until rimewatch.Time) (list []sent) {
+	every := []rimewatch.Time{rimewatch.Minute, rimewatch.Minute, 5 * rimewatch.Minute, 15 * rimewatch.Minute}[rnd.IntN(4)]
+	jitter := []int64{1, 1000, int64(every) / 4}[rnd.IntN(3)]
+	at := until
+	for n := 20 + rnd.IntN(1000); n > 0; {
+		value := []float64{-20, -20, -20, -14.8, -12, -5, -10.2}[rnd.IntN(7)]
+		for range min(n, 1+rnd.IntN(1+int(6*rimewatch.Hour/every))) {
+			list = append(list, sent{at - rimewatch.Time(rnd.Int64N(jitter)), value + float64(rnd.IntN(3))/10})
+			at -= every
+			n--
+		}
+		at -= []rimewatch.Time{0, 0, 0, 0, 7 * every, 5 * rimewatch.Hour}[rnd.IntN(6)]
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// disordered is how a past arrives, in parts.
+func disordered(rnd *rand.Rand, list []sent) (parts [][]sent, how string) {
+	n := len(list)
+	out := slices.Clone(list)
+	switch rnd.IntN(6) {
+	case 0:
+		how = "the live value first"
+		out = append([]sent{out[n-1]}, out[:n-1]...)
+	case 1:
+		how = "newest first"
+		slices.Reverse(out)
+	case 2:
+		how = "neighbours swapped"
+		for i := 0; i+1 < n; i += 2 {
+			out[i], out[i+1] = out[i+1], out[i]
+		}
+	case 3:
+		how = "a part last"
+		from := rnd.IntN(n)
+		to := from + rnd.IntN(n-from)
+		out = append(append(slices.Clone(list[:from]), list[to:]...), list[from:to]...)
+	case 4:
+		how = "shuffled"
+		rnd.Shuffle(n, func(i, j int) { out[i], out[j] = out[j], out[i] })
+	case 5:
+		how = "jitter"
+		for i := range out {
+			j := min(n-1, i+rnd.IntN(4))
+			out[i], out[j] = out[j], out[i]
+		}
+	}
+	for len(out) > 0 {
+		k := min(len(out), 1+rnd.IntN(n))
+		parts, out = append(parts, out[:k]), out[k:]
+	}
+	return parts, how
+}
+
+// TestOrderOfArrival: excursions, and the compliance of the last day, are what they are
+// for a device that sent the same in order, whatever the order in which readings come,
+// and although the service is killed meanwhile.
+func TestOrderOfArrival(t *testing.T) {
+	seed := draw.Seed(t)
+	for round := range uint64(shorter(6, 2)) {
+		rnd := rand.New(rand.NewPCG(seed, round))
+		synctest.Test(t, func(t *testing.T) {
+			r := newRig(t)
+			defer func() { r.close() }()
+			r.checkOrder(rnd)
+		})
+	}
+}
+
+// checkOrder compares some devices with twins that send in order.
+func (r *rig) checkOrder(rnd *rand.Rand) {
+	t := r.t
+	if rnd.IntN(3) == 0 { // there is room for one state in memory
+		r.close()
+		r.memory = 1
+		r.open()
+	}
+	for range rnd.IntN(3) {
+		from := r.now() - rimewatch.Time(rnd.Int64N(int64(24*rimewatch.Hour)))
+		w := &rimewatch.MaintenanceWindow{WorkspaceID: r.ws, StartsAt: from, EndsAt: min(from+rimewatch.Time(rnd.Int64N(int64(5*rimewatch.Hour))), r.now()), CreatedBy: "Ana"}
+		if err := r.in.CreateMaintenance(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const pairs = 8
+	var twins, ids [pairs]int64
+	var parts [pairs][][]sent
+	var how [pairs]string
+	for i := range pairs {
+		delay := []int{0, 60, 1800, 5400}[rnd.IntN(4)]
+		twins[i], ids[i] = r.limited(fmt.Sprint("twin-", i), -15, delay), r.limited(fmt.Sprint("D-", i), -15, delay)
+		past := drawPast(rnd, r.now())
+		parts[i], how[i] = disordered(rnd, past)
+		how[i] += fmt.Sprintf(", delay %d s, %d readings in %d parts", delay, len(past), len(parts[i]))
+		r.submit(twins[i], past)
+	}
+	for left := true; left; {
+		left = false
+		for i := range pairs {
+			if len(parts[i]) > 0 {
+				r.submit(ids[i], parts[i][0])
+				parts[i], left = parts[i][1:], true
+			}
+		}
+		switch rnd.IntN(12) {
+		case 0:
+			r.crash()
+		case 1:
+			r.in.CheckpointAll()
+			r.crash()
+		case 2:
+			time.Sleep(time.Second)
+		}
+	}
+	time.Sleep(2*time.Minute + time.Second)
+	r.equalPairs(twins[:], ids[:], how[:])
+	r.crash()
+	r.equalPairs(twins[:], ids[:], how[:])
+	time.Sleep(time.Duration(rnd.IntN(600)) * time.Minute)
+	for i := range pairs { // what ran goes on, and ends
+		for k, temp := range []float64{-12, -12, -20, -20, -20, -20, -20, -20, -20} {
+			x := []sent{{r.now() + rimewatch.Time(k-10)*rimewatch.Minute, temp}}
+			r.submit(twins[i], x)
+			r.submit(ids[i], x)
+		}
+	}
+	r.equalPairs(twins[:], ids[:], how[:])
+}
+
+func (r *rig) equalPairs(twins, ids []int64, how []string) {
+	r.t.Helper()
+	for i := range ids {
+		sameExcursions(r.t, how[i], r.recorded(ids[i]), r.recorded(twins[i]))
+		got, want := r.in.DeviceCompliance(ids[i]), r.in.DeviceCompliance(twins[i])
+		slack := int64(20_000) // units of 2 s, and what is known of the usual time between readings
+		if off(got.Window, want.Window) > slack || off(got.Covered, want.Covered) > slack || off(got.In, want.In) > slack || off(got.Strict, want.Strict) > slack {
+			r.t.Fatalf("%s: compliance %+v, want %+v", how[i], got, want)
+		}
+	}
+}
+
+func off(a, b int64) int64 { return max(a-b, b-a) }
+
+// TestLateSpell: two hours of a backlog that come last are in the record, found late, and
+// wake nobody; a device that sends in order is not judged again.
+func TestLateSpell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id, other := r.limited("L", -15, 1800), r.limited("O", -15, 1800)
+		began := r.now() - 6*rimewatch.Hour
+		var good, bad []sent
+		for at := began; at <= r.now(); at += rimewatch.Minute {
+			if at >= began+2*rimewatch.Hour && at < began+4*rimewatch.Hour {
+				bad = append(bad, sent{at, -5})
+			} else {
+				good = append(good, sent{at, -20})
+			}
+		}
+		r.submit(id, good)
+		r.submit(other, good)
+		r.submit(id, bad)
+		r.crash()
+		time.Sleep(time.Second)
+		list := r.excursions()
+		if len(list) != 1 {
+			t.Fatalf("recorded %+v", list)
+		}
+		e := list[0]
+		if e.DeviceID != id || e.From != bad[0].at || e.To != bad[len(bad)-1].at+rimewatch.Minute || e.Peak != -5 || e.Limit != -15 || e.FoundLateAt == 0 || e.Cause != rimewatch.CauseUnknown {
+			t.Errorf("recorded %+v", e)
+		}
+		same(t, "alerts", r.alerts(), []string(nil))
+		sum := r.in.DeviceCompliance(id)
+		if v, _ := sum.Percent(); math.Abs(v-66.6) > 0.1 {
+			t.Errorf("compliance is %v", v)
+		}
+		// A reading within limits in its middle splits it, and the record is mended.
+		half := bad[60].at
+		for k := range rimewatch.Time(20) {
+			r.submit(id, []sent{{half + k*20*rimewatch.Second + 1, -20}})
+		}
+		time.Sleep(2 * time.Minute)
+		after := r.excursions()
+		if len(after) != 1 || after[0].ID != e.ID || after[0].From != e.From {
+			t.Errorf("recorded %+v, was %+v", after, e)
+		}
+		r.in.CheckpointAll()
+		r.crash()
+		time.Sleep(time.Minute)
+		same(t, "after a restart", r.excursions(), after)
+	})
+}
+
+// TestFormerLimits: late readings are judged by the limits of their time.
+func TestFormerLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.limited("L", -15, 600)
+		began := r.now()
+		r.warm(id, -20, 10*time.Minute)
+		time.Sleep(3 * time.Hour)
+		most, delay := -5.0, 600
+		if _, err := r.in.UpdateDevice(t.Context(), r.ws, "L", func(d *rimewatch.Device) error {
+			d.Limits = &rimewatch.LimitOverrides{TempMax: &most, DelayS: &delay}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		changed := r.now()
+		time.Sleep(3 * time.Hour)
+		r.warm(id, -20, 10*time.Minute)
+		for at := began + rimewatch.Hour; at < began+2*rimewatch.Hour; at += rimewatch.Minute {
+			r.submit(id, []sent{{at, -12}, {at + 3*rimewatch.Hour, -12}, {at + 4*rimewatch.Hour, -3}})
+		}
+		r.submit(id, []sent{{began + 2*rimewatch.Hour, -20}})
+		time.Sleep(2 * time.Minute)
+		sameExcursions(t, "limits of before", r.recorded(id), []rimewatch.Excursion{
+			{From: began + rimewatch.Hour, To: began + 2*rimewatch.Hour, Limit: -15, Peak: -12, DegreeMinutes: 180, Cause: rimewatch.CauseUnknown},
+			{From: began + 5*rimewatch.Hour, To: changed + 3*rimewatch.Hour, Limit: -5, Peak: -3, DegreeMinutes: 122, Cause: rimewatch.CauseUnknown},
+		})
+	})
+}
+
+// TestAlwaysBackwards: a device that sends backwards for good is judged once a minute.
+func TestAlwaysBackwards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.limited("L", -15, 300)
+		rejudged := 0
+		r.heard = heard(func(kind store.InputKind) {
+			if kind == store.InputRejudged {
+				rejudged++
+			}
+		})
+		end := r.now()
+		for i := range rimewatch.Time(600) {
+			r.submit(id, []sent{{end - i*rimewatch.Second, -12}})
+			time.Sleep(time.Second)
+		}
+		if rejudged < 8 || rejudged > 12 {
+			t.Errorf("judged %d times in ten minutes", rejudged)
+		}
+		time.Sleep(time.Minute)
+		if got := r.in.OpenExcursions(r.ws, id); len(got) != 1 || got[0].From != end-599*rimewatch.Second {
+			t.Errorf("lasts: %+v", got)
+		}
+	})
+}
+
+// heard hears of the kinds of all inputs.
+type heard func(store.InputKind)
+
+func (h heard) Publish(p *publish.Commit) {
+	for _, part := range p.Parts {
+		for i := range part {
+			h(part[i].Kind)
+		}
+	}
+}
