@@ -17,6 +17,7 @@ const pagesAtOnce = 3;
 const firstAttention = 100; // devices that need attention, asked for first
 const firstOthers = 60; // and of all, as many as a screen shows
 const mostAtOnce = 2000; // devices; of a larger fleet the stream says what is new, and the summary how many there are of what
+const manyEvents = 500; // so many without a summary between are more than usual
 const past = 36 * 3_600_000; // ms of resolved alerts; some began before the day that is shown
 const mostPast = 2000; // resolved alerts
 const mostKept = 1000; // devices, the worst first
@@ -57,7 +58,6 @@ class Fleet implements Listener {
   private orderTimer: ReturnType<typeof setTimeout> | undefined;
   private orderWait = reorderAfter;
   private pollTimer: ReturnType<typeof setTimeout> | undefined;
-  private summaryTimer: ReturnType<typeof setTimeout> | undefined;
   private newsTimer: ReturnType<typeof setTimeout> | undefined;
   private newsAt = 0;
   private keepTimer: ReturnType<typeof setInterval> | undefined;
@@ -65,6 +65,7 @@ class Fleet implements Listener {
   private generation = 0;
   private held: StreamEvent[] | null = null;
   private loads = 0; // under way
+  private unsummed = 0; // events since the last summary
 
   /** start loads the fleet of a workspace and keeps it up to date until stop. */
   async start(workspace = this.workspace) {
@@ -149,7 +150,7 @@ class Fleet implements Listener {
     const had = await kept<LastKnown>('fleet');
     if (!had || had.data.workspace !== this.workspace || generation !== this.generation || this.status !== 'loading') return false;
     const { devices, alerts, sites, types, summary, total } = had.data;
-    [this.sites, this.types, this.summary, this.total] = [sites, types, summary, total];
+    Object.assign(this, { sites, types, summary, total });
     for (const d of devices) this.put(d);
     this.spread(alerts);
     this.order();
@@ -163,7 +164,6 @@ class Fleet implements Listener {
     this.pause();
     this.held = null;
     clearTimeout(this.orderTimer);
-    clearTimeout(this.summaryTimer);
     clearTimeout(this.newsTimer);
     this.newsTimer = undefined;
     this.byID.clear();
@@ -289,14 +289,15 @@ class Fleet implements Listener {
   }
 
   private async loadLatest() {
-    const { readings } = await ask(api.GET('/v1/readings/latest'));
-    for (const r of readings) this.reading(r);
+    for (const r of (await ask(api.GET('/v1/readings/latest'))).readings) this.reading(r);
   }
 
   async loadSummary(signal?: AbortSignal) {
+    const generation = this.generation;
     const before = this.summary;
     const got = await ask(api.GET('/v1/devices/health/summary', { signal }));
-    if (this.summary === before) this.summary = got; // or the stream has said a newer one meanwhile
+    this.unsummed = 0;
+    if (generation === this.generation && (this.summary === before || got.computed_at > this.summary?.computed_at!)) this.summary = got; // or a newer one has come meanwhile
   }
 
   /** loadSites asks for the sites again, after they were edited. */
@@ -432,23 +433,22 @@ class Fleet implements Listener {
       this.held.push(e);
       return;
     }
-    const data = e.data as { device?: Device; reading?: Latest; alert?: Alert; summary?: Summary };
-    switch (e.event) {
-      case 'device.deleted':
-        if (data.device && this.byID.delete(data.device.id)) {
-          this.total = this.byID.size;
-          this.alertNews(); // those of a device that moved out of sight are no more to be seen
-          this.reorder();
-        }
-        break;
-      case 'summary.updated':
-        this.summary = data.summary ?? (e.data as unknown as Summary);
-        break;
-      default:
-        if (data.reading) this.reading(data.reading);
-        else if (data.alert) this.putAlert(data.alert);
-        else if (data.device) this.put(data.device);
+    const { device, reading, alert, summary } = e.data as { device?: Device; reading?: Latest; alert?: Alert; summary?: Summary };
+    // When a large fleet comes back, its summary waits behind the events of all devices: an answer overtakes them.
+    let behind = this.large && ++this.unsummed === manyEvents;
+    if (summary) {
+      this.unsummed = 0;
+      behind = summary.computed_at < this.summary?.computed_at!; // or the clock was set back
+      if (!behind) this.summary = summary;
+    } else if (reading) this.reading(reading);
+    else if (alert) this.putAlert(alert);
+    else if (device && e.event !== 'device.deleted') this.put(device);
+    else if (device && this.byID.delete(device.id)) {
+      this.total = this.byID.size;
+      this.alertNews(); // those of a device that moved out of sight are no more to be seen
+      this.reorder();
     }
+    if (behind) this.loadSummary().catch(() => {}); // another will come by the stream
   }
 
   refetch() {
@@ -461,7 +461,7 @@ class Fleet implements Listener {
 
   /** every is how often everything is asked for while there is no stream, in ms. A large fleet is asked for less often: it costs the server more. */
   get every(): number {
-    return Math.min(60_000, pollEvery * Math.max(1, Math.ceil(this.total / 500)));
+    return Math.min(60_000, pollEvery * Math.ceil(this.total / 500 || 1));
   }
 
   /** pollSoon asks for everything again while there is no stream, and for the

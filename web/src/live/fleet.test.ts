@@ -93,3 +93,55 @@ test('news of alerts come once a second, however many open', async () => {
   await vi.advanceTimersByTimeAsync(1000);
   expect(fleet.alertsChanged - before).toBe(2);
 });
+
+test('the summary of a large fleet overtakes the events of its devices', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  fleet.put(device('2026-03-01T02:00:00.000Z', 4));
+  const summary = (at: string, online_devices: number) => ({ computed_at: `2026-03-01T02:00:${at}.000Z`, online_devices });
+  const says = (channel: 'readings' | 'summary', data: Record<string, unknown>) => fleet.event({ channel, id: 'e1', event: channel === 'summary' ? 'summary.updated' : 'reading.created', at: '', data });
+  const many = (n: number) => {
+    for (let i = 0; i < n; i++) says('readings', { reading: { device_id: 1, recorded_at: '2026-03-01T02:01:00.000Z', received_at: '2026-03-01T02:01:00.000Z', product_zone_temp: 9 } });
+    return vi.advanceTimersByTimeAsync(10);
+  };
+  const online = () => fleet.summary?.online_devices;
+  says('summary', { summary: summary('00', 0) });
+  answers['/devices/health/summary'] = summary('09', 3000);
+
+  fleet.total = 50; // whose devices are counted here
+  await many(2000);
+  expect(online()).toBe(0);
+
+  fleet.total = 3000;
+  says('summary', { summary: summary('01', 100) });
+  await many(400);
+  expect(online()).toBe(100);
+  await many(100);
+  expect(online()).toBe(3000);
+
+  // What was on its way meanwhile is passed over, and what is so now asked for.
+  answers['/devices/health/summary'] = summary('10', 2999);
+  says('summary', { summary: summary('08', 2000) });
+  expect(online()).toBe(3000);
+  await many(0);
+  expect(online()).toBe(2999);
+  says('summary', { summary: summary('11', 2998) });
+  expect(online()).toBe(2998);
+
+  // So a clock that was set back is no harm.
+  answers['/devices/health/summary'] = summary('05', 7);
+  says('summary', { summary: summary('05', 7) });
+  await many(0);
+  expect(online()).toBe(7);
+
+  // Of two answers the newer one stays, whichever comes last.
+  const fetched = fetch;
+  let late: (r: Response) => void = nothing;
+  vi.stubGlobal('fetch', () => new Promise((come) => (late = come)));
+  await many(500);
+  vi.stubGlobal('fetch', fetched);
+  answers['/devices/health/summary'] = summary('20', 21);
+  await fleet.loadSummary();
+  late(new Response(JSON.stringify({ success: true, data: summary('19', 20) })));
+  await many(0);
+  expect(online()).toBe(21);
+});

@@ -85,9 +85,12 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(t) ? t : t + '.';
 }
 
+/** devicesIn is how many there are in all conditions. */
+export const devicesIn = (by: Record<Condition, number>) => Object.values(by).reduce((a, b) => a + b, 0);
+
 /** fleetSentence answers the first question: is everything all right? never is how many have not reported yet. */
 export function fleetSentence(byCondition: Record<Condition, number>, never = 0): string {
-  const total = Object.values(byCondition).reduce((a, b) => a + b, 0);
+  const total = devicesIn(byCondition);
   if (total === 0) return tr('No devices yet.');
   if (never === total) return plural(total, 'Waiting for the first reading.', 'Waiting for the first readings of {n} devices.');
   const trouble = total - byCondition.ok;
