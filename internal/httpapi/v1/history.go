@@ -15,7 +15,7 @@ type HistoryInput struct {
 	From      string `query:"from" format:"date-time" doc:"Start, included. Default: 24 hours before to."`
 	To        string `query:"to" format:"date-time" doc:"End, not included. Default: now, or just after the newest reading of a device whose clock is a little ahead."`
 	Fields    string `query:"fields" maxLength:"300" doc:"Measurements, separated by commas. Default: all eight."`
-	Step      string `query:"step" enum:"raw,1m,5m,15m,1h,1d,auto" default:"raw" doc:"raw returns readings, a span returns aggregates, auto picks the shortest span that keeps max_points (raw when all readings fit)."`
+	Step      string `query:"step" enum:"raw,1m,5m,15m,1h,1d,auto" default:"raw" doc:"raw returns readings, a span returns aggregates, auto picks the shortest span that keeps max_points (raw when all readings fit, 1d when no span does)."`
 	MaxPoints int64  `query:"max_points" minimum:"1" default:"1000" doc:"For step=auto, at most 10000; larger is taken as 10000."`
 	Order     string `query:"order" enum:"asc,desc" default:"asc"`
 	PerPage   int64  `query:"per_page" minimum:"1" default:"1000" doc:"Readings per page for step=raw, at most 10000; larger is taken as 10000."`
@@ -119,10 +119,18 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 		return q, err
 	}
 	q.settle(c.Now)
-	if q.span > 0 && (q.to-q.from)/q.span > maxBuckets {
+	if q.span > 0 && q.steps(q.span) > maxBuckets {
 		return q, rimewatch.Invalid("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
 	}
 	return q, nil
+}
+
+// steps is how many steps, which are aligned to UTC, the span of time touches.
+func (q *historyQuery) steps(of rimewatch.Time) int64 {
+	if q.to <= q.from {
+		return 0
+	}
+	return int64((q.to-1)/of - q.from/of + 1)
 }
 
 // settle fills in the span where it was not named. The end is now, or just
@@ -184,7 +192,7 @@ func (a readings) pickStep(c *httpapi.Call, q *historyQuery) error {
 	}
 	for _, s := range steps {
 		q.step, q.span = s.name, s.span
-		if int((q.to-q.from+s.span-1)/s.span) <= q.maxPoints {
+		if q.steps(s.span) <= int64(q.maxPoints) {
 			break
 		}
 	}

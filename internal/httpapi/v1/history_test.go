@@ -58,7 +58,12 @@ func TestHistory(t *testing.T) {
 		{name: "a day", req: get(path+"?step=1d&from=2026-11-18T00:00:00Z", r.read), status: 200, want: map[string]any{"data.buckets.0.voltage.max": 230.4, "data.buckets.1.count": 0, "data.buckets.2.count": 40}},
 		{name: "auto stays raw", req: get(path+"?step=auto&max_points=40", r.read), status: 200, want: map[string]any{"data.step": "raw", "data.readings.39.humidity": 59, "data.pagination.next_cursor": nil}},
 		{name: "auto takes the shortest that fits", req: get(path+"?step=auto&max_points=39&from=2026-11-20T11:00:00Z&to=2026-11-20T12:00:00Z", r.read), status: 200, want: map[string]any{"data.step": "5m"}},
+		{name: "auto counts a step at each end", req: get(path+"?step=auto&max_points=12&from=2026-11-20T11:00:30Z&to=2026-11-20T12:00:30Z", r.read), status: 200, want: map[string]any{"data.step": "15m"}},
+		{name: "auto of whole steps", req: get(path+"?step=auto&max_points=12&from=2026-11-20T11:00:00Z&to=2026-11-20T12:00:00Z", r.read), status: 200, want: map[string]any{"data.step": "5m"}},
+		{name: "auto where no step fits", req: get(path+"?step=auto&max_points=1&from=2026-11-18T00:00:00Z", r.read), status: 200, want: map[string]any{"data.step": "1d"}},
 		{name: "auto over a day", req: get(path+"?step=auto&max_points=30", r.read), status: 200, want: map[string]any{"data.step": "1h"}},
+		{name: "as many buckets as there may be", req: get(path+"?step=1m&from=2026-10-16T14:40:00Z&to=2026-11-20T08:00:00Z", r.read), status: 200},
+		{name: "one bucket too many", req: get(path+"?step=1m&from=2026-10-16T14:40:01Z&to=2026-11-20T08:00:01Z", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"step"}},
 		{name: "too many buckets", req: get(path+"?step=1m&from=2025-11-20T00:00:00Z&to=2026-11-20T00:00:00Z", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"step"}},
 
 		{
