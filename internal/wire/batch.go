@@ -180,7 +180,7 @@ func (b *Batch) item(data []byte, i int) (end int, e *rimewatch.Error) {
 	if s.Next() == '{' {
 		bad, ok = strictReading(s, &b.Sent)
 	} else {
-		bad, ok = rimewatch.Errorf(rimewatch.CodeValidationFailed, "A reading must be an object."), s.Value()
+		bad, ok = rimewatch.Invalid("reading", "must be an object"), s.Value()
 	}
 	if !ok {
 		return 0, InvalidJSON("%v", &s.err)

@@ -7,7 +7,7 @@ type DeviceItem struct {
 	ID            int64            `json:"id"`
 	Serial        string           `json:"serial"`
 	Name          string           `json:"name"`
-	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or any other text: the set is open."`
+	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or another one of a-z 0-9 _: the set is open."`
 	Status        rimewatch.Status `json:"status" enum:"online,offline"`
 	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C; null before the first."`
 	Site          Maybe[SiteRef]   `json:"site"`

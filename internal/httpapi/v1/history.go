@@ -15,7 +15,7 @@ type HistoryInput struct {
 	From      string `query:"from" format:"date-time" doc:"Start, included. Default: 24 hours before to."`
 	To        string `query:"to" format:"date-time" doc:"End, not included. Default: now, or just after the newest reading of a device whose clock is a little ahead."`
 	Fields    string `query:"fields" maxLength:"300" doc:"Measurements, separated by commas. Default: all eight."`
-	Step      string `query:"step" enum:"raw,1m,5m,15m,1h,1d,auto" default:"raw" doc:"raw returns readings, a span returns aggregates, auto picks the shortest span that keeps max_points (raw when all readings fit, 1d when no span does)."`
+	Step      string `query:"step" enum:"raw,1m,5m,15m,1h,1d,auto" default:"raw" doc:"raw returns readings, a span returns aggregates, auto picks the shortest span that keeps max_points (raw when all readings fit, 1d when no span does). A span of which more than 50,000 lie between from and to is 422."`
 	MaxPoints int64  `query:"max_points" minimum:"1" default:"1000" doc:"For step=auto, at most 10000; larger is taken as 10000."`
 	Order     string `query:"order" enum:"asc,desc" default:"asc"`
 	PerPage   int64  `query:"per_page" minimum:"1" default:"1000" doc:"Readings per page for step=raw, at most 10000; larger is taken as 10000."`

@@ -2,6 +2,7 @@ package v1
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -161,5 +162,13 @@ func TestReceivedIsTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		same("sealed")
+	}
+}
+
+// TestBucketsAreBounded: what the description says of the bound is the bound.
+func TestBucketsAreBounded(t *testing.T) {
+	bound := strconv.Itoa(maxBuckets/1000) + ",000"
+	if text := string(newRig(t).api.OpenAPI()); !strings.Contains(text, "A span of which more than "+bound+" lie between from and to is 422.") {
+		t.Error("the description does not say that", bound, "buckets are the most")
 	}
 }

@@ -153,13 +153,14 @@ func TestBatch(t *testing.T) {
 		{name: "the same twice in one", req: send(batchOf(reading("A", 3), reading("a", 3))), status: 200, want: map[string]any{"data.accepted": 1, "data.duplicates": 1}, events: events(1)},
 		{
 			name: "good and bad", status: 200,
-			req: send(batchOf(reading("none", 1), reading("A", 4), `{"device_serial":"A","humidity":101}`, `5`, `{"device_serial":"A","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`, reading("B", 4), `{"device_serial":"A","humidity":1,"extra":{"deep":[1]},"recorded_at":"2026-11-20T11:59:59Z"}`)),
+			req: send(batchOf(reading("none", 1), reading("A", 4), `{"device_serial":"A","humidity":101}`, `5`, `null`, `[]`, `{"device_serial":"A","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`, reading("B", 4), `{"device_serial":"A","humidity":1,"extra":{"deep":[1]},"recorded_at":"2026-11-20T11:59:59Z"}`)),
 			want: map[string]any{
-				"data.accepted": 3, "data.rejected": 4, "data.ignored_fields.0": "extra",
+				"data.accepted": 3, "data.rejected": 6, "data.ignored_fields.0": "extra",
 				"data.results.0.index": 0, "data.results.0.status": 422, "data.results.0.code": "unknown_device",
 				"data.results.1.index": 2, "data.results.1.code": "validation_failed", "data.results.1.fields.humidity.0": "must be between 0 and 100",
-				"data.results.2.index": 3, "data.results.3.index": 4, "data.results.3.fields.recorded_at.0": "must not be more than 5 minutes in the future",
-				"data.results.4": nil,
+				"data.results.2.index": 3, "data.results.2.status": 422, "data.results.2.fields.reading.0": "must be an object",
+				"data.results.3.fields.reading.0": "must be an object", "data.results.4.fields.reading.0": "must be an object",
+				"data.results.5.index": 6, "data.results.5.fields.recorded_at.0": "must not be more than 5 minutes in the future", "data.results.6": nil,
 			},
 			events: events(3),
 		},
