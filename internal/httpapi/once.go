@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -80,6 +85,7 @@ type Work struct {
 	Principal *account.Principal
 	Now       rimewatch.Time
 	Body      []byte
+	Query     string // what of the query changes what is done
 	// Do carries it out. What it writes with ctx and the key become durable together.
 	Do func(ctx context.Context) (status int, body []byte, e *rimewatch.Error)
 	// Again makes the answer to a reading that was stored; nil = it has none.
@@ -139,8 +145,10 @@ func answerOf(r *http.Request, w *Work) (x store.Answer, e *rimewatch.Error) {
 	if len(sent) != 1 || sent[0] == "" || len(sent[0]) > maxKeyLen || strings.ContainsFunc(sent[0], func(c rune) bool { return c < ' ' || c > '~' }) {
 		return x, rimewatch.Invalid(keyHeader, "must be one of 1 to %d visible ASCII characters", maxKeyLen)
 	}
+	// Method, path and body are the request. Its type is not, as the same bytes come with one and
+	// without: all count as JSON, under which most are kept since before that was so.
 	h := sha256.New()
-	_, _ = io.WriteString(h, r.Method+" "+r.URL.EscapedPath()+"?"+r.URL.RawQuery+"\n"+r.Header.Get("Content-Type")+"\n")
+	_, _ = io.WriteString(h, r.Method+" "+r.URL.EscapedPath()+"?"+w.Query+"\n"+TypeJSON+"\n")
 	_, _ = h.Write(w.Body)
 	x = store.Answer{WorkspaceID: w.Principal.WorkspaceID, Caller: limitKey(w.Principal), Key: sent[0], At: w.Now}
 	h.Sum(x.Request[:0])
@@ -176,7 +184,7 @@ func (a *API) once(c *Call, r *http.Request) {
 	}
 	var failed *held
 	status, body, replayed, e := a.Once(r, &Work{
-		Principal: &c.Principal, Now: c.Now, Body: c.body, Repeats: c.route.Repeats,
+		Principal: &c.Principal, Now: c.Now, Body: c.body, Query: c.doing(), Repeats: c.route.Repeats,
 		Do: func(ctx context.Context) (int, []byte, *rimewatch.Error) {
 			out := &held{ResponseWriter: w, status: http.StatusOK}
 			r := r.WithContext(ctx)
@@ -200,6 +208,21 @@ func (a *API) once(c *Call, r *http.Request) {
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
+}
+
+// doing is what of the query changes what is done: what the route knows and is not
+// its default.
+func (c *Call) doing() string {
+	query := make(url.Values, len(c.Query))
+	for name, values := range c.Query {
+		usual := slices.ContainsFunc(c.route.op.Parameters, func(p *huma.Param) bool {
+			return p.In == "query" && p.Name == name && fmt.Sprint(p.Schema.Default) == values[0]
+		})
+		if !usual {
+			query[name] = values
+		}
+	}
+	return query.Encode()
 }
 
 // SetReplayed marks an answer that was given before.

@@ -59,6 +59,7 @@ func TestIdempotencyKey(t *testing.T) {
 			}
 		})
 	}
+	r.idempotentWhateverItsForm(t)
 	body := `{"device_serial":"A","humidity":60}`
 	q := post("/v1/readings", r.feed, body).with(keyHeader, "k")
 	first := r.do(q)
@@ -81,6 +82,43 @@ func TestIdempotencyKey(t *testing.T) {
 	r.device("late", "walkin_freezer")
 	if a := r.do(refused); a.status != 201 {
 		t.Errorf("what was refused is not tried again: %d %s", a.status, a.body)
+	}
+}
+
+// idempotentWhateverItsForm: method, path and body are the request, and of the query what
+// changes what is done.
+func (r *rig) idempotentWhateverItsForm(t *testing.T) {
+	t.Helper()
+	for path, body := range map[string]string{
+		"/v1/readings": `{"device_serial":"A","humidity":61}`, "/v1/readings/batch": `{"readings":[{"device_serial":"A","humidity":62}]}`, "/v1/devices": `{"serial":"Form"}`,
+	} {
+		q := post(path, r.full, body).with(keyHeader, "form of "+path)
+		first := r.do(q)
+		for _, kind := range []string{"", "application/json; charset=utf-8", "text/plain"} {
+			if a := r.do(q.with("Content-Type", kind)); a.status != first.status || a.body != first.body {
+				t.Errorf("%s as %q: %d %s, first %d %s", path, kind, a.status, a.body, first.status, first.body)
+			}
+		}
+		more := q
+		more.path += "?trace=1"
+		if a := r.do(more); a.status != first.status || a.header.Get("Idempotency-Replayed") != "true" { // it is named in warnings
+			t.Errorf("%s with a parameter that it does not know: %d %s", path, a.status, a.body)
+		}
+	}
+	rows := post("/v1/devices/import", r.full, "serial,equipment_type\nImported,other\n").with("Content-Type", httpapi.TypeCSV).with(keyHeader, "import")
+	dry := rows
+	dry.path += "?dry_run=true"
+	if first := r.do(dry); first.status != 200 {
+		t.Fatal(first.body)
+	}
+	if a := r.do(rows); a.status != 422 || a.get("error.fields."+keyHeader) == nil {
+		t.Errorf("for good what was a rehearsal: %d %s", a.status, a.body)
+	}
+	rows = rows.with(keyHeader, "import for good")
+	first := r.do(rows)
+	rows.path += "?dry_run=false"
+	if a := r.do(rows); a.status != 200 || a.body != first.body {
+		t.Errorf("the default by its name: %d %s, first %s", a.status, a.body, first.body)
 	}
 }
 
