@@ -19,13 +19,16 @@ import (
 
 // fleet is a store of as many devices as are asked for: number n is D-n, at
 // site n mod 3, a walk-in freezer when even; those from 1,000 on belong to
-// workspace 2.
-type fleet struct{}
+// workspace 2. Some have moved.
+type fleet struct{ moved *sync.Map } // device → site
 
-func (fleet) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
+func (f fleet) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	v.ID, v.WorkspaceID, v.Serial, v.SiteID, v.EquipmentType = id, 1, fmt.Sprint("D-", id), id%3, []string{"walkin_freezer", "other"}[id%2]
 	if id >= 1000 {
 		v.WorkspaceID = 2
+	}
+	if site, moved := f.moved.Load(id); moved {
+		v.SiteID = site.(int64)
 	}
 	return v, id > 0
 }
@@ -38,8 +41,12 @@ func (f fleet) Identity(id int64) *store.Identity {
 	return store.IdentityOf(&v.Device)
 }
 
-func (fleet) ViewAlert(_ context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error) {
-	return rimewatch.AlertView{Alert: *a, DeviceSerial: fmt.Sprint("D-", a.DeviceID)}, nil
+func (f fleet) ViewAlert(_ context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error) {
+	view := rimewatch.AlertView{Alert: *a, DeviceSerial: fmt.Sprint("D-", a.DeviceID)}
+	if v, ok := f.DeviceByID(a.DeviceID); ok {
+		view.Site = &rimewatch.Site{ID: v.SiteID}
+	}
+	return view, nil
 }
 
 // ground is a hub with its doubles. Its tests run in bubbles.
@@ -49,13 +56,14 @@ type ground struct {
 	mu      sync.Mutex
 	summary wire.HealthSummary
 	invalid map[int64]error // by token
+	fleet   fleet
 	all     []*peer
 }
 
 func newGround(t *testing.T) *ground {
-	g := &ground{t: t, invalid: make(map[int64]error)}
+	g := &ground{t: t, invalid: make(map[int64]error), fleet: fleet{new(sync.Map)}}
 	g.Hub = New(Config{
-		Store: fleet{},
+		Store: g.fleet,
 		Summary: func(int64) wire.HealthSummary {
 			g.mu.Lock()
 			defer g.mu.Unlock()

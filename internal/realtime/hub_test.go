@@ -13,7 +13,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
-	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -83,41 +82,6 @@ func TestFilters(t *testing.T) {
 		time.Sleep(longestPause)
 		if got := serials(p.take()); !slices.Equal(got, []string{"D-1", "D-2", "D-3"}) {
 			t.Errorf("two subscriptions: %v", got)
-		}
-	})
-}
-
-// TestMovingOutOfSight: a device that moves to a site that somebody may not see is gone
-// for them, also when they ask later for what they missed, and for nobody else.
-func TestMovingOutOfSight(t *testing.T) {
-	inBubble(t, func(g *ground) {
-		members := make([]account.Principal, 4)
-		for i, sites := range []rimewatch.Sites{{2}, {1}, {1, 2}} {
-			members[i].Limit = &sites
-		}
-		want := [][]string{{"device.deleted"}, {"device.updated"}, {"device.updated"}, {"device.updated"}}
-		peers := make([]*peer, len(members))
-		since := make([]string, len(members))
-		for i := range members {
-			members[i].WorkspaceID, members[i].TokenID, members[i].Scopes = 1, int64(i+1), rimewatch.ScopesFull
-			peers[i] = g.joinAs(members[i])
-			answer, _ := peers[i].subscribe(`"id":1,"channel":"devices"`)
-			since[i] = answer.Last
-		}
-		left := int64(2)
-		g.Publish(&publish.Commit{Devices: []publish.Device{{Kind: publish.DeviceUpdated, WorkspaceID: 1, DeviceID: 4, Left: &left}}}) // is at site 1 now
-		for i, p := range peers {
-			live := p.take()
-			_, missed := g.joinAs(members[i]).subscribe(`"id":1,"channel":"devices","since":"` + since[i] + `"`)
-			for what, got := range map[string][]said{"live": live, "missed": missed} {
-				var kinds []string
-				for _, m := range got {
-					kinds = append(kinds, m.Event)
-				}
-				if !slices.Equal(kinds, want[i]) {
-					t.Errorf("%s, sites %v: %v, want %v", what, members[i].Sites(), kinds, want[i])
-				}
-			}
 		}
 	})
 }

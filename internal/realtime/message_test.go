@@ -227,7 +227,7 @@ func TestPast(t *testing.T) {
 				t.Fatalf("%s after %d is promised, lost %v, old %v", channelNames[c], after, lost, old)
 			}
 			var got []uint64
-			for _, it := range p.since(after, sub[c]) {
+			for _, it := range p.since(after, sub[c], nil) {
 				got = append(got, it.seq)
 			}
 			if c == readings && len(got) < len(want) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // How much a room keeps at most. Beyond it the oldest goes first: of readings
@@ -120,13 +121,15 @@ func (p *past) covers(at position, c channel) bool {
 	return at.epoch == p.epoch && at.seq <= p.seq && at.seq >= p.floor[c]
 }
 
-// since returns what a subscription missed after a number, in order.
-func (p *past) since(after uint64, sub *subscription) []item {
+// since returns what a subscription missed after a number, in order, and may see by
+// where the devices stand today.
+func (p *past) since(after uint64, sub *subscription, today func(deviceID int64) *store.Identity) []item {
 	if sub.channel != readings {
 		from, _ := slices.BinarySearchFunc(p.events.list(), after+1, func(e *event, seq uint64) int { return cmp.Compare(e.seq, seq) })
 		var out []item
 		for _, e := range p.events.list()[from:] {
-			if sub.channel == e.channel && sub.matchesEvent(e) {
+			// That a device has moved out of sight is for those who may not see it now.
+			if sub.channel == e.channel && sub.matchesEvent(e) && (e.movedTo != nil || sub.mayStill(e.device, today)) {
 				out = append(out, item{event: e, seq: e.seq})
 			}
 		}
@@ -135,13 +138,13 @@ func (p *past) since(after uint64, sub *subscription) []item {
 		}
 		return out
 	}
-	return p.readingsSince(after, sub)
+	return p.readingsSince(after, sub, today)
 }
 
-func (p *past) readingsSince(after uint64, sub *subscription) []item {
+func (p *past) readingsSince(after uint64, sub *subscription, today func(deviceID int64) *store.Identity) []item {
 	var out []item
 	add := func(x *reading) {
-		if x.seq > after && sub.matches(x.device) {
+		if x.seq > after && sub.matches(x.device) && sub.mayStill(x.device, today) {
 			out = append(out, item{reading: x, seq: x.seq})
 		}
 	}

@@ -92,7 +92,7 @@ func (r *room) subscribe(s *socket, sub *subscription, since string) {
 	}
 	s.send(item{frame: r.subscribed(sub, at, recovered), seq: at})
 	if recovered {
-		s.replay(r.past.since(at, sub))
+		s.replay(r.past.since(at, sub, r.hub.cfg.Store.Identity))
 	}
 }
 

@@ -62,6 +62,16 @@ func (sub *subscription) matches(d *store.Identity) bool {
 	return (sub.site == nil || *sub.site == d.SiteID) && (sub.equipment == "" || sub.equipment == d.EquipmentType)
 }
 
+// mayStill reports whether the subscriber may see today what it was told of a device
+// then. Of one that was deleted only that it could be seen then is known.
+func (sub *subscription) mayStill(d *store.Identity, today func(deviceID int64) *store.Identity) bool {
+	if sub.within == nil || d == nil || d.ID == 0 {
+		return true
+	}
+	now := today(d.ID)
+	return now == nil || sub.within.Has(now.SiteID)
+}
+
 // matchesEvent reports whether the subscription is for an event of its channel.
 func (sub *subscription) matchesEvent(e *event) bool {
 	if e.device != nil && !sub.matches(e.device) || e.movedTo != nil && sub.within.Has(*e.movedTo) {
