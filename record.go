@@ -100,7 +100,8 @@ const (
 type CorrectiveAction struct {
 	ID               int64       `json:"-"`
 	WorkspaceID      int64       `json:"-"`
-	AlertID          int64       `json:"-"` // 0 = about none
+	AlertID          int64       `json:"-"`                      // 0 = about none
+	ExcursionID      int64       `json:"excursion_id,omitempty"` // of an excursion of the device that no alert is about, 0 = about none
 	DeviceID         int64       `json:"-"`
 	At               Time        `json:"at"` // when it was recorded
 	PerformedAt      Time        `json:"-"`

@@ -48,7 +48,8 @@ func (x Records) Excursions(ctx context.Context, serial string, from, to rimewat
 // CorrectiveAction is what people did about an alert, or to a device without one.
 type CorrectiveAction struct {
 	ID           int64          `json:"id"`
-	AlertID      int64          `json:"alert_id"` // 0 = about none
+	AlertID      int64          `json:"alert_id"`     // 0 = about none
+	ExcursionID  int64          `json:"excursion_id"` // 0 = about none
 	DeviceSerial string         `json:"device_serial"`
 	RecordedBy   string         `json:"recorded_by"`
 	At           rimewatch.Time `json:"at"`
@@ -81,6 +82,14 @@ type WorkFields struct {
 	PerformedBy     string         `json:"performed_by"`
 	Action          string         `json:"action"`
 	RepairReference string         `json:"repair_reference,omitempty"`
+
+	// About an excursion of the device that no alert is about.
+	ExcursionID      int64                 `json:"excursion_id,omitempty"`
+	VerifiedBy       string                `json:"verified_by,omitempty"` // another person
+	Cause            string                `json:"cause,omitempty"`
+	PreventiveAction string                `json:"preventive_action,omitempty"`
+	Disposition      rimewatch.Disposition `json:"disposition,omitempty"`
+	Product          string                `json:"product,omitempty"`
 }
 
 // RecordWork records what was done to a device without an alert.

@@ -78,13 +78,13 @@ func (e *Excursion) DurationS(now rimewatch.Time) int64 {
 }
 
 // Attach finds, for every excursion, the alert about it, and the corrective
-// actions of that alert; actions about other alerts stay with the device.
+// actions of that alert and of the excursion itself; all others stay with the device.
 func (d *Device) Attach(list []rimewatch.Excursion, alerts []rimewatch.AlertView, actions []rimewatch.CorrectiveAction) {
 	taken := make(map[int64]bool)
 	for i := range list {
 		e := Excursion{Excursion: list[i], AlertID: alertOf(&list[i], alerts)}
 		for _, a := range actions {
-			if e.AlertID != 0 && a.AlertID == e.AlertID {
+			if e.AlertID != 0 && a.AlertID == e.AlertID || e.ID != 0 && a.ExcursionID == e.ID {
 				e.Actions = append(e.Actions, a)
 				taken[a.ID] = true
 			}

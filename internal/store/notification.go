@@ -113,7 +113,8 @@ type Records interface {
 
 	// CreateCorrectiveAction sets ID and, of one about an alert, DeviceID; the alert
 	// must exist (CodeAlertNotFound), and gets a line in its timeline. One about no
-	// alert is of DeviceID, which must exist (CodeDeviceNotFound).
+	// alert is of DeviceID, which must exist (CodeDeviceNotFound), and so must its excursion,
+	// if it is about one (CodeValidationFailed).
 	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
 	// CorrectiveActions returns those of an alert (alertID not 0) or of a device
 	// (deviceID not 0) that were performed in [from, to), oldest first.

@@ -116,6 +116,7 @@ func spanOf(from, to string, now, byDefault rimewatch.Time) (f, t rimewatch.Time
 type CorrectiveAction struct {
 	ID               int64                 `json:"id"`
 	AlertID          *int64                `json:"alert_id" doc:"null when it was done about no alert."`
+	ExcursionID      *int64                `json:"excursion_id" doc:"The excursion that it was recorded for; null when it was recorded for an alert, or for none."`
 	DeviceSerial     *string               `json:"device_serial" doc:"null when the device was deleted, and for an alert of a site."`
 	PerformedAt      rimewatch.Time        `json:"performed_at" nullable:"false"`
 	PerformedBy      string                `json:"performed_by"`
@@ -132,7 +133,7 @@ type CorrectiveAction struct {
 
 func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
 	out := CorrectiveAction{
-		ID: x.ID, AlertID: wire.OrNull(x.AlertID), PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
+		ID: x.ID, AlertID: wire.OrNull(x.AlertID), ExcursionID: wire.OrNull(x.ExcursionID), PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
 		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}
 	if v, ok := a.Store.DeviceByID(x.DeviceID); ok {
@@ -174,12 +175,7 @@ func (a *api) recordCorrectiveAction(ctx context.Context, in *httpapi.AlertBody[
 		AlertID: in.Number(), Cause: b.Cause, Action: b.Action, PreventiveAction: b.PreventiveAction, Product: b.Product, RepairReference: b.RepairReference,
 		Disposition: cmp.Or(b.Disposition, rimewatch.DispositionNone),
 	}
-	if b.VerifiedBy != nil {
-		x.VerifiedBy = strings.TrimSpace(*b.VerifiedBy)
-		if x.VerifiedBy != "" && strings.EqualFold(x.VerifiedBy, strings.TrimSpace(b.PerformedBy)) {
-			f.Add("verified_by", "must be another person than performed_by")
-		}
-	}
+	x.VerifiedBy = verifier(b.VerifiedBy, b.PerformedBy, &f)
 	return a.record(ctx, &x, b.PerformedBy, b.PerformedAt, &f, func() error {
 		_, err := a.Store.Alert(ctx, httpapi.CallOf(ctx).Workspace(), x.AlertID)
 		return err
@@ -225,10 +221,16 @@ func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInpu
 
 // WorkBody records what was done to a device.
 type WorkBody struct {
-	PerformedAt     *rimewatch.Time `json:"performed_at,omitempty" doc:"Default: now."`
-	PerformedBy     string          `json:"performed_by" minLength:"1" maxLength:"200"`
-	Action          string          `json:"action" minLength:"1" maxLength:"2000"`
-	RepairReference string          `json:"repair_reference,omitempty" maxLength:"200"`
+	PerformedAt      *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
+	PerformedBy      string                `json:"performed_by" minLength:"1" maxLength:"200"`
+	Action           string                `json:"action" minLength:"1" maxLength:"2000"`
+	RepairReference  string                `json:"repair_reference,omitempty" maxLength:"200"`
+	ExcursionID      *int64                `json:"excursion_id,omitempty" minimum:"1" doc:"An excursion of the device that no alert is about, such as one that was found late: the record stands below it in the temperature log."`
+	VerifiedBy       *string               `json:"verified_by,omitempty" nullable:"true" maxLength:"200" doc:"A person other than performed_by."`
+	Cause            string                `json:"cause,omitempty" maxLength:"2000"`
+	PreventiveAction string                `json:"preventive_action,omitempty" maxLength:"2000"`
+	Disposition      rimewatch.Disposition `json:"disposition,omitempty" enum:"release,hold,discard,none" doc:"Default: none."`
+	Product          string                `json:"product,omitempty" maxLength:"2000"`
 }
 
 func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) (CorrectiveActionData, error) {
@@ -236,7 +238,14 @@ func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) 
 	var f wire.FieldErrors
 	f.NotBlank("performed_by", b.PerformedBy)
 	f.NotBlank("action", b.Action)
-	x := rimewatch.CorrectiveAction{Action: b.Action, Disposition: rimewatch.DispositionNone, RepairReference: b.RepairReference}
+	x := rimewatch.CorrectiveAction{
+		Action: b.Action, Cause: b.Cause, PreventiveAction: b.PreventiveAction, Product: b.Product, RepairReference: b.RepairReference,
+		Disposition: cmp.Or(b.Disposition, rimewatch.DispositionNone),
+	}
+	if b.ExcursionID != nil {
+		x.ExcursionID = *b.ExcursionID
+	}
+	x.VerifiedBy = verifier(b.VerifiedBy, b.PerformedBy, &f)
 	return a.record(ctx, &x, b.PerformedBy, b.PerformedAt, &f, func() error {
 		serial, err := in.Known()
 		if err != nil {
@@ -246,6 +255,18 @@ func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) 
 		x.DeviceID = v.ID
 		return err
 	})
+}
+
+// verifier is who verified what somebody did: another person, "" = nobody.
+func verifier(by *string, performedBy string, f *wire.FieldErrors) string {
+	if by == nil {
+		return ""
+	}
+	name := strings.TrimSpace(*by)
+	if name != "" && strings.EqualFold(name, strings.TrimSpace(performedBy)) {
+		f.Add("verified_by", "must be another person than performed_by")
+	}
+	return name
 }
 
 // WorkListInput names a device and a span of time.
@@ -274,7 +295,7 @@ func (a *api) recordRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: http.MethodGet, Path: "/v1/excursions", Sited: true, ID: "list-excursions", Tag: "Records", Summary: "List excursions", Access: devices,
-			Description: "Periods in which a product zone was out of its limits for longer than the alarm delay, oldest first, ongoing ones last. They are kept as long as hourly aggregates.",
+			Description: "Periods in which a product zone was out of its limits for longer than the alarm delay, oldest first, ongoing ones last, in whatever order its readings came: readings that come after newer ones are taken in within a minute or so. They are kept as long as hourly aggregates.",
 			Bind:        httpapi.Handle(a.listExcursions),
 		},
 		{
@@ -289,7 +310,7 @@ func (a *api) recordRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/devices/{serial}/corrective-actions", Sited: true, ID: "record-work", Tag: "Records", Summary: "Record what was done to a device",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated,
-			Description: "Work that no alert asked for, such as a cleaned condenser. It is marked on the device's charts and stands in its temperature log. Records cannot be changed.", Bind: httpapi.Handle(a.recordWork),
+			Description: "Work that no alert asked for, such as a cleaned condenser, or what was done about an excursion that no alert is about. It is marked on the device's charts and stands in its temperature log. Records cannot be changed.", Bind: httpapi.Handle(a.recordWork),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/devices/{serial}/corrective-actions", Sited: true, ID: "list-work", Tag: "Records", Summary: "List what was done to a device",

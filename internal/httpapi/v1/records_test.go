@@ -85,6 +85,44 @@ func TestCorrectiveActions(t *testing.T) {
 	}
 }
 
+// TestLateExcursion: one that late readings show is listed, nobody is told, and what was done about it stands below it
+// in the temperature log.
+func TestLateExcursion(t *testing.T) {
+	r := newRig(t)
+	for _, serial := range []string{"A", "B"} {
+		r.do(post("/v1/devices", r.full, `{"serial":"`+serial+`","equipment_type":"walkin_freezer","limits":{"delay_s":60,"clear_s":60}}`))
+	}
+	r.do(post("/v1/readings", r.feed, at("A", -20, rigStart)))
+	for _, ago := range []rimewatch.Time{10, 11, 12, 13, 20, 30, 40} {
+		temp := -20.0
+		if ago >= 20 {
+			temp = -9
+		}
+		r.do(post("/v1/readings", r.feed, at("A", temp, rigStart-ago*rimewatch.Minute)))
+	}
+	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		if list, _ := r.store.Excursions(t.Context(), r.workspace.ID, 0, 0, rimewatch.MaxTime, 9); len(list) > 0 {
+			break
+		}
+		if r.advance(time.Second); time.Since(begun) > patience {
+			t.Fatal("it is not found")
+		}
+	}
+	const path = "/v1/devices/A/corrective-actions"
+	log := "/v1/reports/temperature-log?device_serial=A&from=2026-11-20&to=2026-11-21&format=json"
+	r.run(t, []scenario{
+		{name: "listed", req: get("/v1/excursions", r.read), status: 200, want: map[string]any{
+			"data.excursions.0.from": "2026-11-20T11:20:00.000Z", "data.excursions.0.to": "2026-11-20T11:47:00.000Z", "data.excursions.0.peak": -9, "data.excursions.1": nil}, anyEvents: true},
+		{name: "nobody is told", req: get("/v1/alerts?status=all", r.read), status: 200, want: map[string]any{"data.alerts.0": nil}, anyEvents: true},
+		{name: "in full", req: post(path, r.full, `{"performed_by":"Ana","verified_by":"Bo","cause":"Door left open","action":"Moved 12 kg","disposition":"discard","excursion_id":1}`), status: 201,
+			want: map[string]any{"data.corrective_action.excursion_id": 1, "data.corrective_action.alert_id": nil, "data.corrective_action.verified_by": "Bo", "data.corrective_action.disposition": "discard"}, anyEvents: true},
+		{name: "of another device", req: post("/v1/devices/B/corrective-actions", r.full, `{"performed_by":"Ana","action":"a","excursion_id":1}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"excursion_id"}, anyEvents: true},
+		{name: "verified by oneself", req: post(path, r.full, `{"performed_by":"Ana","verified_by":"ana","action":"a"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}, anyEvents: true},
+		{name: "below it", req: get(log, r.full), status: 200, want: map[string]any{
+			"data.report.devices.0.excursions.0.corrective_actions.0.action": "Moved 12 kg", "data.report.devices.0.corrective_actions.0": nil}, anyEvents: true},
+	})
+}
+
 func TestCalibrations(t *testing.T) {
 	r := newRig(t)
 	r.device("V", "vaccine_refrigerator")

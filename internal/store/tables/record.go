@@ -111,7 +111,12 @@ func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correc
 func actionOwner(conn Conn, a *rimewatch.CorrectiveAction) (*rimewatch.AlertTransition, error) {
 	if a.AlertID == 0 {
 		missing := rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
-		return nil, one(conn, missing, "SELECT id FROM device WHERE id = ? AND workspace_id = ? AND deleted_at = 0", func(Row) {}, a.DeviceID, a.WorkspaceID)
+		err := one(conn, missing, "SELECT id FROM device WHERE id = ? AND workspace_id = ? AND deleted_at = 0", func(Row) {}, a.DeviceID, a.WorkspaceID)
+		if err == nil && a.ExcursionID != 0 {
+			err = one(conn, rimewatch.Invalid("excursion_id", "is no excursion of the device that has ended"),
+				"SELECT id FROM excursion WHERE id = ? AND device_id = ? AND workspace_id = ?", func(Row) {}, a.ExcursionID, a.DeviceID, a.WorkspaceID)
+		}
+		return nil, err
 	}
 	line := &rimewatch.AlertTransition{
 		WorkspaceID: a.WorkspaceID, AlertID: a.AlertID, Kind: rimewatch.TransitionCorrective, At: a.At, Actor: a.RecordedBy, Note: a.Action,
