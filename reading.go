@@ -82,18 +82,10 @@ const Promptly = Minute
 // came promptly it is At and the whole seconds that passed; of one that came later, the
 // clock's second, so that a backlog, which arrives all at once, has one moment of arrival.
 func (r *Reading) Received() Time {
-	if second := floorSecond(r.ReceivedAt); second-r.At >= Promptly {
+	if second := r.ReceivedAt.FloorSecond(); second-r.At >= Promptly {
 		return second
 	}
 	return r.At + (r.ReceivedAt-r.At)/Second*Second
-}
-
-func floorSecond(t Time) Time {
-	s := t / Second
-	if t%Second < 0 {
-		s--
-	}
-	return s * Second
 }
 
 // Value returns one measurement; ok is false where it is absent.

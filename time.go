@@ -119,6 +119,15 @@ func (t Time) Std() time.Time {
 // Add moves t by d.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
 
+// FloorSecond returns the whole second at or before t, also before 1970.
+func (t Time) FloorSecond() Time {
+	s := t / Second
+	if t%Second < 0 {
+		s--
+	}
+	return s * Second
+}
+
 // Sub is the span from u to t.
 func (t Time) Sub(u Time) time.Duration { return time.Duration(t-u) * time.Millisecond }
 

@@ -9,10 +9,7 @@ import (
 // hint passes on to compliance what, in the newest reading, points at the cause of
 // an excursion.
 func (s *State) hint(r *rimewatch.Reading) {
-	h := health.Hints(0)
-	if open, sent := r.Flags.Bool(rimewatch.DoorOpen); sent && open {
-		h |= health.HintDoor
-	}
+	h := health.HintOf(r) & health.HintDoor // of defrosts the unit knows more
 	if s.Unit.Defrosting() || s.Alert.Graced() {
 		h |= health.HintDefrost
 	}

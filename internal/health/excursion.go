@@ -77,6 +77,15 @@ func (e *Excursion) Duration() time.Duration {
 	return e.End.Sub(e.Start)
 }
 
+// Record is the excursion of a device as it is recorded, by the limits that it passed. It has
+// no ID, and while it lasts no end.
+func (e *Excursion) Record(workspaceID, deviceID int64, l *rimewatch.Limits) rimewatch.Excursion {
+	return rimewatch.Excursion{
+		WorkspaceID: workspaceID, DeviceID: deviceID, From: e.Start, To: e.End, Low: !e.High, Limit: l.Passed(!e.High),
+		Peak: e.Peak, DegreeMinutes: e.DegreeMinutes, Cause: e.Cause(),
+	}
+}
+
 // Observe takes one reading that was newly stored. It returns the excursion that this
 // reading ended, if it did; Excursion returns one that lasts. Readings without a
 // product-zone temperature say nothing. Of one that is older than the newest it only takes

@@ -17,12 +17,7 @@ func (g *group) excursion(st *staged, e *health.Excursion) {
 }
 
 func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Excursion {
-	row := rimewatch.Excursion{
-		WorkspaceID: u.workspaceID, DeviceID: u.id, From: e.Start, To: e.End, Low: !e.High,
-		Peak: e.Peak, DegreeMinutes: e.DegreeMinutes, Cause: e.Cause(),
-	}
-	row.Limit = cfg.Health.Limits.Passed(row.Low)
-	return row
+	return e.Record(u.workspaceID, u.id, &cfg.Health.Limits)
 }
 
 // OpenExcursions returns the excursions of a workspace that last, by device, or

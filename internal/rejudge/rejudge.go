@@ -182,10 +182,7 @@ func (x *Judgement) add(e *health.Excursion) {
 	if e.End != 0 {
 		l = &x.at(e.End).Limits
 	}
-	x.found = append(x.found, rimewatch.Excursion{
-		WorkspaceID: x.WorkspaceID, DeviceID: x.ID, From: e.Start, To: e.End, Low: !e.High, Limit: l.Passed(!e.High),
-		Peak: e.Peak, DegreeMinutes: e.DegreeMinutes, Cause: e.Cause(),
-	})
+	x.found = append(x.found, e.Record(x.WorkspaceID, x.ID, l))
 }
 
 // ErrMany means that too many readings came since Read.

@@ -259,14 +259,6 @@ func readPatches(b []byte, out []float64) error {
 	return nil
 }
 
-func floorSecond(t rimewatch.Time) rimewatch.Time {
-	s := t / rimewatch.Second
-	if t%rimewatch.Second < 0 {
-		s--
-	}
-	return s * rimewatch.Second
-}
-
 // promptly is rimewatch.Promptly in seconds.
 const promptly = int64(rimewatch.Promptly / rimewatch.Second)
 
@@ -275,7 +267,7 @@ const promptly = int64(rimewatch.Promptly / rimewatch.Second)
 // apart.
 func delayOf(at, rounded rimewatch.Time) int64 {
 	if isLate(at, rounded) {
-		return int64(floorSecond(rounded-at)/rimewatch.Second) + 1
+		return int64((rounded-at).FloorSecond()/rimewatch.Second) + 1
 	}
 	return int64((rounded - at) / rimewatch.Second)
 }
@@ -285,9 +277,9 @@ func receivedAfter(at rimewatch.Time, delay int64) rimewatch.Time {
 	if delay <= promptly {
 		return at + rimewatch.Time(delay)*rimewatch.Second
 	}
-	return floorSecond(at + rimewatch.Time(delay-1)*rimewatch.Second + rimewatch.Second - 1)
+	return (at + rimewatch.Time(delay-1)*rimewatch.Second + rimewatch.Second - 1).FloorSecond()
 }
 
 func isLate(at, rounded rimewatch.Time) bool {
-	return floorSecond(rounded) == rounded && rounded-at >= rimewatch.Promptly
+	return rounded.FloorSecond() == rounded && rounded-at >= rimewatch.Promptly
 }
