@@ -1,7 +1,5 @@
 package health
 
-import "github.com/rimewatch/rimewatch"
-
 // steps is the number of scores that one decimal can tell apart.
 const steps = 1001
 
@@ -15,14 +13,10 @@ type Share struct {
 	score   uint16 // tenths + 1, 0 = none
 	// unjudged devices are counted and have no score: see rimewatch.Judged.
 	unjudged bool
-	seenAs   uint8 // 1 + the condition in which people see it, 0 = none
 }
 
-// SeenAs returns the share of a device that people see in a condition.
-func (s Share) SeenAs(c rimewatch.Condition) Share {
-	s.seenAs = uint8(c) + 1
-	return s
-}
+// Unjudged reports whether the device is not judged.
+func (s Share) Unjudged() bool { return s.unjudged }
 
 // NewShare makes the share of a device that was heard of, with its score 0–100.
 func NewShare(score float64, c Compliance) Share {
@@ -49,7 +43,6 @@ type Fleet struct {
 	scores   [steps]int32 // devices by score in tenths
 	devices  int          // with a score
 	unjudged int
-	seen     [rimewatch.Conditions]int
 	tenths   int64 // sum of scores
 	covered  int64
 	in       int64
@@ -65,9 +58,6 @@ func (f *Fleet) Replace(former, share Share) {
 }
 
 func (f *Fleet) add(s Share, sign int64) {
-	if s.seenAs != 0 {
-		f.seen[s.seenAs-1] += int(sign)
-	}
 	if s.unjudged {
 		f.unjudged += int(sign)
 	}
@@ -84,9 +74,6 @@ func (f *Fleet) add(s Share, sign int64) {
 
 // Devices is the number of devices that have a score.
 func (f *Fleet) Devices() int { return f.devices }
-
-// Seen is the number of devices that people see in a condition.
-func (f *Fleet) Seen(c rimewatch.Condition) int { return f.seen[c] }
 
 // Unjudged is the number of devices that are not judged.
 func (f *Fleet) Unjudged() int { return f.unjudged }

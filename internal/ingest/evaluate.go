@@ -261,10 +261,10 @@ func (w *writer) committedAlone(g *group) {
 		if st.gone {
 			w.sites.assign(u, 0)
 			w.deadlines.Remove(u)
-			w.total(u.workspaceID).fleet.Replace(u.share, health.Share{})
+			w.total(u.workspaceID).replace(u, tally{}, health.Share{})
 			w.units.Put(u.id, nil)
 			w.memory.remove(u)
-			u.share, u.deleted = health.Share{}, true
+			u.deleted = true
 			continue
 		}
 		if u.added {

@@ -149,7 +149,7 @@ type seen struct {
 // countChange is what one of a group's units counts for from then on.
 type countChange struct {
 	unit *unit
-	counts
+	tally
 }
 
 // count notes what one of the group's units changes of the counts. The unit's own
@@ -161,7 +161,7 @@ func (g *group) count(st *staged) {
 	}
 	c := countChange{unit: u}
 	if !st.gone {
-		c.counts = countsOf(u.online, st.alerts)
+		c.tally = tallyOf(u.online, st.alerts)
 	}
 	g.counts = append(g.counts, c)
 }

@@ -157,12 +157,10 @@ func (w *stragglers) arrive(list []*unit) {
 	for i := range arrivals {
 		a := &arrivals[i]
 		u := a.unit
-		u.behind, u.share = false, a.share
+		u.behind = false
 		w.deadlines.Set(u, a.due)
 		w.rejudging.look(u, w.memory.state(u))
-		t := w.total(u.workspaceID)
-		t.recount(u, countsOf(u.online, u.alerts))
-		t.fleet.Replace(health.Share{}, a.share)
+		w.total(u.workspaceID).replace(u, tallyOf(u.online, u.alerts), a.share)
 		if state := w.memory.state(u); len(u.alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
 			w.findOrphans(u, state)
 			for i, n := range state.Verdicts {

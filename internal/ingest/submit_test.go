@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -56,6 +57,35 @@ func (s slowStaged) Commit(ctx context.Context, e *store.Effects) error {
 	return s.Staged.Commit(ctx, e)
 }
 
+// prompt makes a device that alerts above 5 °C at once.
+func (r *rig) prompt(serial string) int64 {
+	r.t.Helper()
+	v, err := r.in.CreateDevice(r.t.Context(), &rimewatch.Device{
+		WorkspaceID: r.ws, Serial: serial, Name: "N", EquipmentType: "other",
+		Limits: &rimewatch.LimitOverrides{TempMax: new(5.0), DelayS: new(0)},
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return v.ID
+}
+
+// count opens the rig anew upon a store that counts. Two devices are a portion.
+func (r *rig) count() *counting {
+	r.t.Helper()
+	r.close()
+	s, err := sqlite.Open(r.t.Context(), sqlite.Config{Path: r.path})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c := &counting{Store: s}
+	r.s, r.in = s, ingest.New(ingest.Config{Store: c, CallerDevices: 2, AliveEvery: time.Hour})
+	if err := r.in.Start(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
 // taken returns the commits since the last call.
 func (c *counting) taken() [][2]int {
 	c.mu.Lock()
@@ -73,25 +103,9 @@ func TestPortions(t *testing.T) {
 		r := newRig(t)
 		ids := make([]int64, 14)
 		for i := range ids {
-			v, err := r.in.CreateDevice(t.Context(), &rimewatch.Device{
-				WorkspaceID: r.ws, Serial: string(rune('A' + i)), Name: "N", EquipmentType: "other",
-				Limits: &rimewatch.LimitOverrides{TempMax: new(5.0), DelayS: new(0)},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			ids[i] = v.ID
+			ids[i] = r.prompt(string(rune('A' + i)))
 		}
-		r.close()
-		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := &counting{Store: s}
-		r.s, r.in = s, ingest.New(ingest.Config{Store: c, CallerDevices: 2, AliveEvery: time.Hour})
-		if err := r.in.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		c := r.count()
 		at := r.now() - rimewatch.Minute
 		brought := func(temp float64, order ...int) []store.Input {
 			inputs := make([]store.Input, len(order))
@@ -208,5 +222,47 @@ func TestRoomForSum(t *testing.T) {
 		}
 		r.in.CheckpointAll()
 		same(t, "states", c.saved, len(ids))
+	})
+}
+
+// TestSummaryOfOneMoment: whatever a fleet that comes back has committed, its
+// conditions say what its counts say.
+func TestSummaryOfOneMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		inputs := make([]store.Input, 40)
+		for i := range inputs {
+			inputs[i] = store.Input{Kind: store.InputReading, DeviceID: r.prompt(fmt.Sprint("C", i))}
+		}
+		r.count()
+		for _, temp := range []float64{3, 9} {
+			for i := range inputs {
+				inputs[i].Outcome, inputs[i].Reading = store.Accepted, rimewatch.Reading{At: r.now()}
+				inputs[i].Reading.Set(rimewatch.ProductZoneTemp, temp)
+			}
+			done := make(chan error)
+			go func() { done <- r.in.Submit(t.Context(), inputs, nil) }()
+			seen := make(map[int]bool)
+			for busy := true; busy; {
+				select {
+				case err := <-done:
+					if err != nil {
+						t.Fatal(err)
+					}
+					busy = false
+				case <-time.After(time.Millisecond):
+				}
+				sum := r.in.Summary(r.ws)
+				c := sum.Conditions
+				seen[sum.OnlineDevices], seen[-sum.ActiveAlerts] = true, true
+				if c.Offline != sum.OfflineDevices || c.OK+c.Unjudged != sum.OnlineDevices-sum.ActiveAlerts || c.Warning+c.Critical != sum.ActiveAlerts {
+					t.Fatalf("%v °C: %+v beside %d online, %d offline, %d alerts", temp, c, sum.OnlineDevices, sum.OfflineDevices, sum.ActiveAlerts)
+				}
+			}
+			if len(seen) < 5 {
+				t.Fatalf("%v °C: seen in one step: %v", temp, seen)
+			}
+		}
 	})
 }

@@ -15,6 +15,7 @@ import (
 // which follows within two seconds.
 type totals struct {
 	counts
+	seen  [rimewatch.Conditions]int32 // devices by the condition that people see them in
 	fleet health.Fleet
 }
 
@@ -24,14 +25,20 @@ type counts struct {
 	warning, critical int32
 }
 
-// countsOf returns what a device with its alerts counts for.
-func countsOf(online bool, alerts []*rimewatch.Alert) counts {
+// tally is what one device counts for.
+type tally struct {
+	counts
+	condition rimewatch.Condition // as far as presence and alerts say
+}
+
+// tallyOf returns what a device with its alerts counts for.
+func tallyOf(online bool, alerts []*rimewatch.Alert) tally {
 	c := alertCounts(alerts)
 	c.devices = 1
 	if online {
 		c.online = 1
 	}
-	return c
+	return tally{c, rimewatch.ConditionOf(online, true, alerts)}
 }
 
 func alertCounts(alerts []*rimewatch.Alert) (c counts) {
@@ -53,11 +60,28 @@ func (c *counts) add(o counts, sign int32) {
 	c.critical += sign * o.critical
 }
 
-// recount has a unit count for something else, which is durable now. Under mu.
-func (t *totals) recount(u *unit, now counts) {
-	t.add(u.counted, -1)
-	t.add(now, 1)
-	u.counted = now
+// replace has a unit count for something else and contribute something else: what it
+// counts for must be durable. Under mu.
+func (t *totals) replace(u *unit, now tally, share health.Share) {
+	t.see(u, -1)
+	t.add(u.counted.counts, -1)
+	t.add(now.counts, 1)
+	t.fleet.Replace(u.share, share)
+	u.counted, u.share = now, share
+	t.see(u, 1)
+}
+
+// see counts the condition of a unit, or takes it away. Presence and alerts count with
+// the commit, so that the conditions never say other than the counts do.
+func (t *totals) see(u *unit, sign int32) {
+	if u.counted.devices == 0 {
+		return
+	}
+	c := u.counted.condition
+	if c == rimewatch.ConditionOK && u.share.Unjudged() {
+		c = rimewatch.ConditionUnjudged
+	}
+	t.seen[c] += sign
 }
 
 // Summary returns the health of a workspace's fleet now. It is O(1): counts
@@ -80,7 +104,8 @@ func (s *Service) SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.Healt
 	var t totals
 	for u := range s.units.All() {
 		if u.workspaceID == workspaceID && sites.Has(u.siteID) && !u.deleted {
-			t.add(u.counted, 1)
+			t.add(u.counted.counts, 1)
+			t.see(u, 1)
 			t.fleet.Replace(health.Share{}, u.share)
 		}
 	}
@@ -94,9 +119,9 @@ func (t *totals) summary(now rimewatch.Time) wire.HealthSummary {
 		HealthScore: t.fleet.Score(), TemperatureCompliance: t.fleet.Compliance(), DataCoverage: t.fleet.Coverage(),
 		StrictCompliance: t.fleet.StrictCompliance(),
 		Conditions: wire.Conditions{
-			Critical: t.fleet.Seen(rimewatch.ConditionCritical), Warning: t.fleet.Seen(rimewatch.ConditionWarning),
-			Predicted: t.fleet.Seen(rimewatch.ConditionPredicted), Offline: t.fleet.Seen(rimewatch.ConditionOffline),
-			Unjudged: t.fleet.Seen(rimewatch.ConditionUnjudged), OK: t.fleet.Seen(rimewatch.ConditionOK),
+			Critical: int(t.seen[rimewatch.ConditionCritical]), Warning: int(t.seen[rimewatch.ConditionWarning]),
+			Predicted: int(t.seen[rimewatch.ConditionPredicted]), Offline: int(t.seen[rimewatch.ConditionOffline]),
+			Unjudged: int(t.seen[rimewatch.ConditionUnjudged]), OK: int(t.seen[rimewatch.ConditionOK]),
 		},
 		ComputedAt: now,
 	}
@@ -158,18 +183,17 @@ func (s *Service) total(workspaceID int64) *totals {
 // shareOf returns what a unit contributes to its fleet.
 func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) health.Share {
 	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now)
-	share := health.Share{}
 	switch {
-	case state.Presence.LastSeen == 0 && judged: // nothing to judge by yet
+	case state.Presence.LastSeen == 0 && judged:
+		return health.Share{} // nothing to judge by yet
 	case state.Presence.LastSeen == 0:
-		share = health.NewUnjudgedShare(health.Compliance{})
+		return health.NewUnjudgedShare(health.Compliance{})
 	case judged:
 		c := state.Circumstances(cfg, now)
-		share = health.NewShare(state.Health.Score(&c), state.Health.Compliance(&cfg.Health, now, u.createdAt))
+		return health.NewShare(state.Health.Score(&c), state.Health.Compliance(&cfg.Health, now, u.createdAt))
 	default:
-		share = health.NewUnjudgedShare(state.Health.Compliance(&cfg.Health, now, u.createdAt))
+		return health.NewUnjudgedShare(state.Health.Compliance(&cfg.Health, now, u.createdAt))
 	}
-	return share.SeenAs(rimewatch.ConditionOf(state.Presence.Online, judged, u.alerts))
 }
 
 // shares keep up what the units contribute to their fleets. Of the writer
@@ -197,9 +221,9 @@ func (x *shares) refresh(u *unit, state *engine.State, cfg *engine.Config, now r
 // replace has a unit contribute something else to its fleet. Under mu.
 func (x *shares) replace(u *unit, share health.Share, now rimewatch.Time) {
 	if share != u.share {
-		x.total(u.workspaceID).fleet.Replace(u.share, share)
+		x.total(u.workspaceID).replace(u, u.counted, share)
 	}
-	u.share, u.sharedAt = share, now
+	u.sharedAt = now
 }
 
 const (

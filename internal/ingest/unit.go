@@ -29,7 +29,7 @@ type unit struct {
 	changedAt   rimewatch.Time // when it came online or went offline; of the writer goroutine
 	sharedAt    rimewatch.Time // when its share was made
 	share       health.Share   // what it contributes to its fleet
-	counted     counts         // what it counts for in its workspace, which is durable
+	counted     tally          // what it counts for in its workspace, which is durable
 	savedSeq    store.Seq      // of the checkpoint that it was rebuilt from
 	dirtySeq    store.Seq      // of the oldest commit behind its checkpoint, 0 = none
 	missed      chain          // what its state has to catch up with while it is behind

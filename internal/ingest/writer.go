@@ -323,7 +323,7 @@ func (w *writer) land(g *group) {
 	w.mu.Lock()
 	w.durable = position{g.store.Seq, g.store.Now}
 	for _, c := range g.counts {
-		w.total(c.unit.workspaceID).recount(c.unit, c.counts)
+		w.total(c.unit.workspaceID).replace(c.unit, c.tally, c.unit.share)
 	}
 	for i, n := range g.verdicts {
 		w.verdicts[i] += n
