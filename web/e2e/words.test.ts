@@ -171,4 +171,31 @@ describe('the report', () => {
     await v.fine('a report with defrosts');
     await v.leave();
   });
+
+  it('says what late readings show, and what was done about it', async () => {
+    await device('LATE-1', 'Late freezer');
+    const now = Date.now();
+    const reading = (ago: number, warm: boolean) => ({ device_serial: 'LATE-1', recorded_at: new Date(now - ago * 60_000).toISOString(), product_zone_temp: warm ? -4 : -20 });
+    await api.send('POST', '/v1/readings', reading(0, false));
+    await api.send('POST', '/v1/readings/batch', { readings: Array.from({ length: 180 }, (_, i) => reading(180 - i, i >= 30 && i < 150)) });
+    await expect.poll(async () => (await api.send('GET', '/v1/excursions?device_serial=LATE-1')).data.excursions.length).toBe(1);
+    await page.goto('/devices/LATE-1');
+    const box = page.locator('.card-box', { has: page.getByRole('heading', { name: 'Excursions in the last 30 days' }) });
+    await box.getByText(/for 2\sh: up to −4/).waitFor();
+    await box.getByText(/Found or corrected .*: readings came late/).waitFor();
+    await page.getByRole('img', { name: /History: .*Warning \d+ %/ }).waitFor();
+    await box.getByRole('button', { name: 'Record what was done' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('What was done').fill('Looked at the core of the goods');
+    await dialog.getByLabel('Cause', { exact: true }).fill('Door not shut');
+    await visitor.fine('what was done about an excursion that was found late');
+    await dialog.getByRole('button', { name: 'Record' }).click();
+    await box.getByText('Looked at the core of the goods').waitFor();
+    await visitor.fine('an excursion that was found late');
+    await page.goto('/reports');
+    const part = page.getByRole('region', { name: 'Late freezer' });
+    await part.getByText('Looked at the core of the goods').waitFor();
+    await part.getByText(/Found or corrected .*: readings came late/).waitFor();
+    expect(await part.getByText('No corrective action recorded.').count()).toBe(0);
+  });
 });

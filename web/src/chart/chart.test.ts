@@ -43,6 +43,10 @@ describe('a day in slots', () => {
     expect(cells[45]).toBe('critical');
     expect(cells[46]).toBe('warning');
     expect(cells[44]).toBeNull();
+    // That late readings showed it is all that tells of this one.
+    const late = { from: a.condition_started_at, to: a.resolved_at, found_late_at: '2026-11-20T20:00:00Z' };
+    expect(strip(day, [], 'ok', [late])[45]).toBe('warning');
+    expect(strip(day, [], 'ok', [{ ...late, found_late_at: null }])[45]).not.toBe('warning');
   });
 });
 

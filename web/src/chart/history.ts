@@ -1,6 +1,6 @@
 // A day of a device in small: what the band gauge's shadow, the history strip
 // and the small line on a card are made of.
-import { api, ask, type Alert } from '../api/client';
+import { api, ask, type Alert, type Schemas } from '../api/client';
 import { conditionOfAlert, startOf, worse, type Condition } from '../words/condition';
 
 const step = 15 * 60_000;
@@ -32,8 +32,8 @@ export function slotted(buckets: { at: string; product_zone_temp?: { min: number
 }
 
 /** strip returns the worst condition of each cell's time, `calm` where there was
- * no alert; null is a gap. */
-export function strip(day: Day, alerts: (Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'> & Partial<Pick<Alert, 'suppressed_by'>>)[], calm: 'ok' | 'unjudged' = 'ok', cells = 48): (Condition | null)[] {
+ * no alert; null is a gap. An excursion of late readings has no alert and is a warning. */
+export function strip(day: Day, alerts: (Pick<Alert, 'type' | 'severity' | 'prediction' | 'condition_started_at' | 'triggered_at' | 'resolved_at'> & Partial<Pick<Alert, 'suppressed_by'>>)[], calm: 'ok' | 'unjudged' = 'ok', excursions: Pick<Schemas['Excursion'], 'from' | 'to' | 'found_late_at'>[] = [], cells = 48): (Condition | null)[] {
   const per = day.slots.length / cells;
   const out: (Condition | null)[] = [];
   // What another alert explains says nothing of its own.
@@ -42,6 +42,7 @@ export function strip(day: Day, alerts: (Pick<Alert, 'type' | 'severity' | 'pred
     to: a.resolved_at ? Date.parse(a.resolved_at) : Infinity,
     condition: conditionOfAlert(a),
   }));
+  for (const e of excursions) if (e.found_late_at) spans.push({ from: Date.parse(e.from), to: e.to ? Date.parse(e.to) : Infinity, condition: 'warning' });
   for (let i = 0; i < cells; i++) {
     const from = day.from + i * per * step;
     const to = from + per * step;

@@ -1,6 +1,7 @@
 // What is said of an excursion.
 import type { Schemas } from '../api/client';
 import { duration, humanised, limit, temperature, type Units } from './format';
+import { show } from './show.svelte';
 import { tr } from './tr';
 
 const causes: Record<string, string> = {
@@ -18,4 +19,9 @@ export function excursion(e: Pick<Schemas['Excursion'], 'duration_s' | 'to' | 'l
   const v = { span: duration(e.duration_s * 1000), peak: temperature(e.peak, units), limit: limit(e.limit, units) };
   if (e.to) return e.low ? tr('for {span}: down to {peak}, limit {limit}.', v) : tr('for {span}: up to {peak}, limit {limit}.', v);
   return e.low ? tr('for {span} so far: down to {peak}, limit {limit}.', v) : tr('for {span} so far: up to {peak}, limit {limit}.', v);
+}
+
+/** foundLate says that an excursion is not what was known when it happened. */
+export function foundLate(at: string, zone: string): string {
+  return tr('Found or corrected {when}: readings came late.', { when: show.dateTime(Date.parse(at), zone) });
 }
