@@ -191,7 +191,7 @@ export class Visitor {
   /** headed fails when the page has not exactly one heading of its own, or no title. */
   async headed(what: string) {
     const heads = () => this.page.locator('h1').evaluateAll((all) => all.filter((h) => h.checkVisibility()).map((h) => h.textContent?.trim()));
-    expect(await heads(), `${what}: h1`).toEqual([expect.stringMatching(/./)]);
+    await expect.poll(heads, `${what}: h1`).toEqual([expect.stringMatching(/./)]); // between two of its parts there may be none
     expect(await this.page.title(), `${what}: title`).toMatch(/^\S.* · Rimewatch$/);
   }
 
