@@ -71,7 +71,7 @@ func sameExcursions(t *testing.T, what string, got, want []rimewatch.Excursion) 
 // drawPast is readings up to a moment, oldest first: phases within and beyond limits of
 // −15 to −10 °C, with silences.
 func drawPast(rnd *rand.Rand, until rimewatch.Time) (list []sent) {
-	every := []rimewatch.Time{rimewatch.Minute, rimewatch.Minute, 5 * rimewatch.Minute, 15 * rimewatch.Minute}[rnd.IntN(4)]
+	every := []rimewatch.Time{10 * rimewatch.Second, rimewatch.Minute, rimewatch.Minute, 5 * rimewatch.Minute, 15 * rimewatch.Minute}[rnd.IntN(5)]
 	jitter := []int64{1, 1000, int64(every) / 4}[rnd.IntN(3)]
 	at := until
 	for n := 20 + rnd.IntN(1000); n > 0; {
@@ -91,7 +91,10 @@ func drawPast(rnd *rand.Rand, until rimewatch.Time) (list []sent) {
 func disordered(rnd *rand.Rand, list []sent) (parts [][]sent, how string) {
 	n := len(list)
 	out := slices.Clone(list)
-	switch rnd.IntN(6) {
+	switch rnd.IntN(7) {
+	case 6:
+		how = "the last part, the first, the middle"
+		out = slices.Concat(list[2*n/3:], list[:n/3], list[n/3:2*n/3])
 	case 0:
 		how = "the live value first"
 		out = append([]sent{out[n-1]}, out[:n-1]...)
@@ -162,7 +165,7 @@ func (r *rig) checkOrder(rnd *rand.Rand) {
 	for i := range pairs {
 		delay := []int{0, 60, 1800, 5400}[rnd.IntN(4)]
 		twins[i], ids[i] = r.limited(fmt.Sprint("twin-", i), -15, delay), r.limited(fmt.Sprint("D-", i), -15, delay)
-		past := drawPast(rnd, r.now())
+		past := drawPast(rnd, r.now()-[]rimewatch.Time{0, 0, rimewatch.Hour, 22 * rimewatch.Hour, 30 * rimewatch.Hour}[rnd.IntN(5)])
 		parts[i], how[i] = disordered(rnd, past)
 		how[i] += fmt.Sprintf(", delay %d s, %d readings in %d parts", delay, len(past), len(parts[i]))
 		r.submit(twins[i], past)
@@ -181,8 +184,8 @@ func (r *rig) checkOrder(rnd *rand.Rand) {
 		case 1:
 			r.in.CheckpointAll()
 			r.crash()
-		case 2:
-			time.Sleep(time.Second)
+		case 2, 3:
+			time.Sleep([]time.Duration{time.Second, 65 * time.Second}[rnd.IntN(2)])
 		}
 	}
 	time.Sleep(2*time.Minute + time.Second)
@@ -262,6 +265,46 @@ func TestLateSpell(t *testing.T) {
 		r.crash()
 		time.Sleep(time.Minute)
 		same(t, "after a restart", r.excursions(), after)
+	})
+}
+
+// TestLateLeavesAlone: what was over before the late readings began, and what began long after
+// them, stays on record as it is, under its id.
+func TestLateLeavesAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.limited("L", -15, 300)
+		began := r.now() - 50*rimewatch.Hour
+		var first, middle, last []sent
+		for at := began; at <= began+12*rimewatch.Hour; at += 10 * rimewatch.Second {
+			x := sent{at, -20}
+			if into := (at - began) % (2 * rimewatch.Hour); into >= rimewatch.Hour && into < rimewatch.Hour+20*rimewatch.Minute {
+				x.temp = -10
+			}
+			switch {
+			case at < began+4*rimewatch.Hour:
+				first = append(first, x)
+			case at < began+8*rimewatch.Hour:
+				middle = append(middle, x)
+			default:
+				last = append(last, x)
+			}
+		}
+		r.submit(id, first)
+		r.submit(id, last)
+		was := r.excursions()
+		if len(was) != 4 {
+			t.Fatalf("recorded %+v", was)
+		}
+		r.submit(id, middle)
+		time.Sleep(2 * time.Minute)
+		is := r.excursions()
+		slices.SortFunc(is, func(a, b rimewatch.Excursion) int { return int(a.From - b.From) })
+		if len(is) != 6 {
+			t.Fatalf("recorded %+v", is)
+		}
+		same(t, "before and after", slices.Concat(is[:2], is[4:]), was)
 	})
 }
 

@@ -90,13 +90,10 @@ func Read(ctx context.Context, s Store, d *Device, now rimewatch.Time) (*Judgeme
 	if err := x.setPeriods(ctx, max(from-back, rimewatch.MinTime)); err != nil {
 		return nil, err
 	}
-	rows, err := s.Excursions(ctx, x.WorkspaceID, x.ID, x.from(), x.to, mostExcursions)
-	if err != nil {
+	if err := x.setEnd(ctx); err != nil {
 		return nil, err
 	}
-	for i := range rows {
-		x.to = max(x.to, rows[i].To+x.reach())
-	}
+	var err error
 	if x.start, err = x.calm(ctx, from); err != nil {
 		return nil, err
 	}
@@ -114,6 +111,25 @@ func Read(ctx context.Context, s Store, d *Device, now rimewatch.Time) (*Judgeme
 		err = nil
 	}
 	return x, err
+}
+
+// setEnd finds out until when the readings have to be judged: to the end of each excursion
+// that is recorded there.
+func (x *Judgement) setEnd(ctx context.Context) error {
+	for after := x.reach(); ; after = 0 {
+		rows, err := x.store.Excursions(ctx, x.WorkspaceID, x.ID, x.from(), x.to, mostExcursions)
+		if err != nil {
+			return err
+		}
+		to := x.to
+		for i := range rows {
+			to = max(to, rows[i].To+after)
+		}
+		if to == x.to {
+			return nil
+		}
+		x.to = to
+	}
 }
 
 // setPeriods finds out how the device was judged since a moment.
@@ -208,7 +224,7 @@ func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatc
 	if err != nil {
 		return next, m, err
 	}
-	return next, mend(rows, x.found, x.from(), x.to, now), nil
+	return next, mend(rows, x.found, max(x.from(), x.start+1), x.to, now), nil // what was over at the start was not judged
 }
 
 // catchUp judges the readings that came since, newer than all others.
