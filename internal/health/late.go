@@ -55,6 +55,19 @@ func (s *State) Rejudged(judged *State, seen Late) State {
 	return out
 }
 
+// Began has the excursion that lasts begin when another one did, if that was earlier: what was
+// judged did not reach back to its beginning.
+func (s *State) Began(e *Excursion) {
+	if s.excursion == 0 || s.excursion > 0 != e.High || e.Start >= s.start {
+		return
+	}
+	s.start = e.Start
+	s.degrees = max(s.degrees, float32(e.DegreeMinutes))
+	if p := fixed(e.Peak); p > s.peak == e.High {
+		s.peak = p
+	}
+}
+
 // Checked is the state once the late readings that seen knows of have been judged and
 // have changed nothing of it.
 func (s *State) Checked(seen Late) State { return s.Rejudged(s, seen) }

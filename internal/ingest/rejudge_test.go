@@ -308,6 +308,40 @@ func TestLateLeavesAlone(t *testing.T) {
 	})
 }
 
+// TestLateInLongExcursion: an excursion that began longer ago than is judged again keeps its
+// beginning and its worst, while it lasts and after that.
+func TestLateInLongExcursion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		twin, id := r.limited("T", -15, 300), r.limited("L", -15, 300)
+		began := r.now() - 45*rimewatch.Day
+		list := []sent{{began - rimewatch.Hour, -20}}
+		for at := began; at <= r.now()-rimewatch.Day; at += 15 * rimewatch.Minute {
+			list = append(list, sent{at, -10})
+		}
+		list[100].temp = 5
+		late := []sent{{r.now() - 2*rimewatch.Day + 1, -10}}
+		check := func(what string) {
+			t.Helper()
+			time.Sleep(2 * time.Minute)
+			sameExcursions(t, what, r.recorded(id), r.recorded(twin))
+		}
+		r.submit(twin, list)
+		r.submit(id, list)
+		r.submit(id, late)
+		check("while it lasts")
+		for at := r.now() - 20*rimewatch.Hour; at < r.now()-19*rimewatch.Hour; at += 10 * rimewatch.Minute {
+			r.submit(twin, []sent{{at, -20}})
+			r.submit(id, []sent{{at, -20}})
+		}
+		check("that is over")
+		late[0].at++
+		r.submit(id, late)
+		check("when it is over")
+	})
+}
+
 // TestFormerLimits: late readings are judged by the limits of their time.
 func TestFormerLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

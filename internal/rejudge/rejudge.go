@@ -3,6 +3,7 @@ package rejudge
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -44,7 +45,9 @@ type Judgement struct {
 
 	periods []period
 	start   rimewatch.Time // from where on the readings were judged: nothing ran then
-	last    rimewatch.Time // the newest of them
+	amid    bool           // or not: what ran there began earlier than is read
+	first   rimewatch.Time // the oldest temperature that was judged
+	last    rimewatch.Time // the newest of the readings that were
 	to      rimewatch.Time // what was recorded from here on is right without the late ones
 	whole   bool           // they were judged up to the newest, so that state is what is known now
 	state   health.State
@@ -163,6 +166,7 @@ func (x *Judgement) calm(ctx context.Context, from rimewatch.Time) (rimewatch.Ti
 	if err != nil && !errors.Is(err, errEnough) {
 		return 0, err
 	}
+	x.amid = err == nil
 	if at := calm.From(); at != 0 {
 		return at, nil
 	}
@@ -180,6 +184,9 @@ func (x *Judgement) take(r *rimewatch.Reading, now rimewatch.Time) {
 	x.last = r.At
 	if _, ok := zoneOf(r); !ok {
 		return
+	}
+	if x.first == 0 {
+		x.first = r.At
 	}
 	c := x.at(r.At)
 	if r.At > now { // nothing was measured in the future
@@ -209,10 +216,17 @@ var ErrMany = errors.New("too many readings came meanwhile")
 // happen to the device meanwhile.
 func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatch.Time) (next health.State, m Mending, err error) {
 	next = live.Checked(x.Late)
+	rows, err := x.store.Excursions(ctx, x.WorkspaceID, x.ID, min(x.start, x.from()), rimewatch.MaxTime, mostExcursions)
+	if err != nil {
+		return next, m, err
+	}
 	if x.whole {
 		if err := x.catchUp(ctx, now); err != nil {
 			return next, m, err
 		}
+	}
+	x.resume(rows, live)
+	if x.whole {
 		if x.state.Newest() != 0 {
 			next = live.Rejudged(&x.state, x.Late)
 		}
@@ -220,11 +234,35 @@ func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatc
 			x.add(&e)
 		}
 	}
-	rows, err := x.store.Excursions(ctx, x.WorkspaceID, x.ID, min(x.start, x.from()), rimewatch.MaxTime, mostExcursions)
-	if err != nil {
-		return next, m, err
-	}
 	return next, mend(rows, x.found, max(x.from(), x.start+1), x.to, now), nil // what was over at the start was not judged
+}
+
+// resume has an excursion amid which judging began start when it is known to have started: as
+// recorded, or as it lasts.
+func (x *Judgement) resume(recorded []rimewatch.Excursion, live *health.State) {
+	if !x.amid {
+		return
+	}
+	if e, lasts := live.Excursion(); lasts {
+		recorded = append(slices.Clip(recorded), e.Record(x.WorkspaceID, x.ID, &x.Limits))
+	}
+	for i := range recorded {
+		was := &recorded[i]
+		if was.From >= x.first || until(was) <= x.first {
+			continue
+		}
+		if len(x.found) == 0 || x.found[0].From != x.first {
+			if e, lasts := x.state.Excursion(); lasts && e.Start == x.first {
+				x.state.Began(&health.Excursion{Start: was.From, High: !was.Low, Peak: was.Peak, DegreeMinutes: was.DegreeMinutes})
+			}
+		} else if f := &x.found[0]; f.Low == was.Low {
+			f.From, f.DegreeMinutes = was.From, max(f.DegreeMinutes, was.DegreeMinutes)
+			if was.Peak > f.Peak == !f.Low {
+				f.Peak = was.Peak
+			}
+		}
+		return
+	}
 }
 
 // catchUp judges the readings that came since, newer than all others.
