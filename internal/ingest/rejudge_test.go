@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -379,10 +380,10 @@ func TestAlwaysBackwards(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		id := r.limited("L", -15, 300)
-		rejudged := 0
+		var rejudged atomic.Int32
 		r.heard = heard(func(kind store.InputKind) {
 			if kind == store.InputRejudged {
-				rejudged++
+				rejudged.Add(1)
 			}
 		})
 		end := r.now()
@@ -390,8 +391,8 @@ func TestAlwaysBackwards(t *testing.T) {
 			r.submit(id, []sent{{end - i*rimewatch.Second, -12}})
 			time.Sleep(time.Second)
 		}
-		if rejudged < 8 || rejudged > 12 {
-			t.Errorf("judged %d times in ten minutes", rejudged)
+		if n := rejudged.Load(); n < 8 || n > 12 {
+			t.Errorf("judged %d times in ten minutes", n)
 		}
 		time.Sleep(time.Minute)
 		if got := r.in.OpenExcursions(r.ws, id); len(got) != 1 || got[0].From != end-599*rimewatch.Second {
