@@ -221,6 +221,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 	if u.Scored(unit.Suction) {
 		f.of[ftDry] = dry(f.of[unit.Discharge], f.of[unit.Suction])
 	}
+	f.of[ftUnborne] = unborne(u, f.blind)
 	if f.of[unit.Amps] < 0 {
 		f.of[ftThin], f.of[ftIced] = thin(f.of[unit.Discharge], -f.of[unit.Amps])
 	}

@@ -25,6 +25,7 @@ const (
 	ftIced                                       // how much less it does, 0–1
 	ftFrost                                      // how much longer it runs, with a warmer discharge line and less current, than gas that is thin or leaks back makes it run: its coil is covered, 0–1
 	ftOnce                                       // how much of the vibration came within one day of the last ten and has stayed since, 0–1
+	ftUnborne                                    // how little the current falls and the machine rattles beside a warmer discharge line, where leaking valves do either, 0–1
 	numFeatures
 )
 
@@ -36,6 +37,8 @@ func (f feature) needs() unit.Channels {
 		return 1 << f
 	case f == ftDry:
 		return gas
+	case f == ftUnborne:
+		return 1<<unit.Amps | 1<<unit.Vibration
 	default:
 		return 0
 	}
@@ -183,7 +186,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: .8, crit: 3, weight: .45}, {feature: feature(unit.Vibration), warn: 4, crit: 10, weight: .35},
 			{feature: feature(unit.Amps), warn: -.4, crit: -1.6, weight: .2}, {feature: feature(unit.Amps), warn: .8, crit: 2.5, weight: -.5},
-			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2}, {feature: ftFrost, warn: .3, crit: .8, weight: -.4},
+			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2}, {feature: ftFrost, warn: .3, crit: .8, weight: -.4}, {feature: ftUnborne, warn: .3, crit: .8, weight: -.4},
 			{feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noVibration},
 			{feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps}, {feature: feature(unit.Vibration), warn: 2, crit: 5, weight: .3, without: noSuction},
 			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone},

@@ -35,6 +35,21 @@ func TestValvesAndCharge(t *testing.T) {
 	}
 }
 
+// TestWarmerAndNothingElse: a discharge line that is warmer while the current does not fall
+// as leaking valves let it fall, and nothing rattles, is no fault of the valves.
+func TestWarmerAndNothingElse(t *testing.T) {
+	for unborne, want := range map[float64]bool{0: true, 1: false} {
+		f := findings{of: [numFeatures]float64{feature(unit.Discharge): 3.9, feature(unit.Amps): -1, ftDry: 1, ftUnborne: unborne}}
+		if got := fit(fiValves, &f) >= needFit; got != want {
+			t.Errorf("borne out by nothing: %v, valves at %.2f", unborne, fit(fiValves, &f))
+		}
+	}
+	f := findings{of: [numFeatures]float64{feature(unit.Discharge): 3.9, feature(unit.Amps): -1, ftDry: 1, ftUnborne: 1}, blind: noVibration}
+	if v := fit(fiValves, &f); v < needFit {
+		t.Errorf("where no vibration is measured: valves at %.2f", v)
+	}
+}
+
 // TestIcedCoilThatTrips: an iced coil whose protectors end its runs stays an iced coil.
 // It runs less, since it is not let; and a contact that opens changes no temperature.
 func TestIcedCoilThatTrips(t *testing.T) {

@@ -57,3 +57,15 @@ func unaided(u *unit.State, amps float64) float64 {
 	}
 	return amps
 }
+
+// unborne returns by how much a discharge line that has become warmer stands alone, 0–1: for
+// each kelvin leaking valves take some 0.4 % off the current, or rattle. A probe does neither.
+func unborne(u *unit.State, blind unit.Channels) float64 {
+	_, _, warmer := u.Departure(unit.Discharge)
+	_, _, amps := u.Departure(unit.Amps)
+	_, _, vib := u.Departure(unit.Vibration)
+	if warmer <= 0 || blind.Has(unit.Amps) {
+		return 0
+	}
+	return ramp(warmer, 1, 2) * (1 - ramp(-amps/warmer, .1, .25)) * (1 - ramp(vib, 1.5, 3.5))
+}

@@ -163,10 +163,10 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 	if !s.bears(y, have) {
 		return out // what is left of the run before
 	}
-	if u.ZoneAt() == 0 && (u.RunStarted() <= q.from.Time() || o.At-q.from.Time() < unseenFor) {
+	if noZone := u.ZoneAt() == 0 || (u.Broken() | u.Missing()).Has(rimewatch.ProductZoneTemp); noZone && (u.RunStarted() <= q.from.Time() || o.At-q.from.Time() < unseenFor) {
 		return out // defrosts, deliveries and power cuts are known by the zone alone
 	}
-	if u.AirExplains([earlyChannels]float64{float64(q.mean[unit.Discharge]), float64(q.mean[unit.Suction]), float64(q.mean[unit.Amps])}) {
+	if u.AirSuspect() || u.AirExplains([earlyChannels]float64{float64(q.mean[unit.Discharge]), float64(q.mean[unit.Suction]), float64(q.mean[unit.Amps])}) {
 		return out // the windows tell whether it is the sensor
 	}
 	f := s.instant(u)

@@ -16,7 +16,9 @@ func TestHotterByNoFault(t *testing.T) {
 		{"valves that leak", -0.4, 0, 0.1, false},
 		{"a condenser that fouls", 0.8, 0, 0.1, false},
 		{"refrigerant that is lost", -0.3, 0.25, 0.1, false},
-		{"a current too restless to tell", 0, 0, 1.2, false},
+		{"a suction line that becomes cooler, which refrigerant that is lost does not", 0, -0.1, 0.1, true},
+		{"a current of which the mean of a day and a half keeps still", 0, 0, 0.8, true},
+		{"a current too restless to tell", 0, 0, 2.4, false},
 	} {
 		s := quietUnit()
 		s.drifts[Amps].spread = tc.scatter * tc.scatter

@@ -50,6 +50,7 @@ const (
 	riseNow     = 0.5
 	riseAmps    = 0.2 // % of current a K: half of what leaking valves take off it, the least of any fault
 	riseSuction = 0.1 // K of suction line a K likewise, where refrigerant is lost
+	slowScatter = 0.5 // of what windows scatter by, an average of a day and a half does
 	loneWindows = 5
 	loneSoon    = 3 // windows of a large one
 	loneJumped  = 2
@@ -357,7 +358,7 @@ func (s *baseline) unwitnessed(ch Channel) bool {
 // within a day, all speak of another ambient, or the ambient stands still, so that it
 // may be the sensor.
 func (b *doubts) Suspect() bool {
-	return b.lone != 0 || b.kept > 0 || b.airLike > 0 || b.AirStands()
+	return b.lone != 0 || b.kept > 0 || b.AirSuspect() || b.AirStands()
 }
 
 // farOff reports whether a channel departs by more than noise in the newest window.
@@ -387,7 +388,7 @@ func (s *baseline) heatsAlone() bool {
 	_, _, amps := s.Departure(Amps)
 	_, _, suction := s.Departure(Suction)
 	return slow >= max(riseFloors*floors[Discharge], 3*s.Scatter(Discharge)) && s.Scored(Amps) && s.Scored(Suction) &&
-		math.Abs(amps)+s.Scatter(Amps) <= riseAmps*slow && math.Abs(suction)+s.Scatter(Suction) <= riseSuction*slow
+		math.Abs(amps)+slowScatter*s.Scatter(Amps) <= riseAmps*slow && suction+slowScatter*s.Scatter(Suction) <= riseSuction*slow
 }
 
 // lonely is how far a channel that departs does so alone.

@@ -161,6 +161,9 @@ func (b *baseline) airError(y [Amps + 1]float64) float64 {
 	return by
 }
 
+// AirSuspect reports whether the newest window spoke of another ambient.
+func (b *doubts) AirSuspect() bool { return b.airLike > 0 }
+
 // AirOff reports whether the sensor of the ambient was found to be wrong by what the
 // unit does.
 func (b *doubts) AirOff() bool { return b.airOff }

@@ -57,7 +57,7 @@ func (s *State) inspect(c *Config, o *Observation) {
 	if o.plain.Has(rimewatch.ProductZoneTemp) {
 		s.followStuck(o)
 		if s.stuck.stuck {
-			o.Valid &^= 1 << rimewatch.ProductZoneTemp
+			o.Sane, o.Valid = o.Sane&^(1<<rimewatch.ProductZoneTemp), o.Valid&^(1<<rimewatch.ProductZoneTemp)
 		}
 	}
 }

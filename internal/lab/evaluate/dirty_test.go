@@ -70,6 +70,10 @@ func TestSensorsAreNoFault(t *testing.T) {
 		{"a zone probe that was moved just before its door was opened", "undercounter_cooler", 535_401_200_125},
 		{"a discharge line that drifts beside all else that keeps still", "milk_cooler", 391_176_200_205},
 		{"a suction line beside a compressor of variable speed", "undercounter_freezer", 7_200_088},
+		{"a discharge line that drifts, for which valves that leak would take more off the current", "lab_freezer", 1_795_731_626_200_248},
+		{"an ambient that drifts, suspected when a single run shows it, too", "reefer_truck", 1_795_723_551_100_011},
+		{"a zone that trembles, so that nothing shows what the unit recovers from", "cold_storage", 1_795_731_626_200_224},
+		{"a zone that sticks, likewise", "blast_freezer", 1_795_731_626_200_245},
 	} {
 		t.Run(tc.why, func(t *testing.T) {
 			t.Parallel()
