@@ -68,6 +68,20 @@ func (c *Calibration) Apply(d *Device) {
 	d.CalibrationDue = due
 }
 
+// CorrectedFrom is the first moment from which two lists of offsets, which are ordered by
+// From, correct a measurement differently.
+func CorrectedFrom(a, b []Offset, f Field) (from Time, differ bool) {
+	for _, list := range [][]Offset{a, b} {
+		for i := range list {
+			at := list[i].From
+			if list[i].Field == f && (!differ || at < from) && OffsetAt(a, f, at) != OffsetAt(b, f, at) {
+				from, differ = at, true
+			}
+		}
+	}
+	return from, differ
+}
+
 // CalibrationDueAt is when the first of the device's calibrated probes is due, 0
 // when none was ever calibrated.
 func (d *Device) CalibrationDueAt() Time {

@@ -33,7 +33,7 @@ type Input struct {
 }
 
 // Step lets an input happen to the device at now and appends what it does to
-// the device's alerts. Beside it a State changes by SetBack alone, and when a
+// the device's alerts. Beside it a State changes by SetBack and Configured alone, and when a
 // device is deleted its excursion ends. Live and in a replay alike, equal inputs in equal
 // order give equal states. down lists the
 // service's downtimes that are known at now, oldest first. over is the excursion
@@ -58,4 +58,12 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 		}
 	}
 	return s.inhibit(c, now, out, from), over
+}
+
+// Configured goes before the Tick of another configuration: where that corrects temperatures
+// otherwise that were judged, they are to be judged once more.
+func (s *State) Configured(was, is *Config) {
+	if from, differ := rimewatch.CorrectedFrom(was.Offsets, is.Offsets, rimewatch.ProductZoneTemp); differ {
+		s.Health.Doubt(from)
+	}
 }

@@ -2,8 +2,8 @@ package health
 
 import "github.com/rimewatch/rimewatch"
 
-// Late are the readings that came after newer ones and have not been judged yet: the
-// span in which they lie, and how many came, from which it is seen whether more have come since.
+// Late are the readings that came after newer ones and have not been judged yet, and those
+// in doubt: the span in which they lie, and how often there were any, from which it is seen whether more have come since.
 type Late struct {
 	From, To rimewatch.Time // 0 = there are none
 	Count    uint32         // ever, modulo 2³²
@@ -22,6 +22,16 @@ func (s *State) noteLate(at rimewatch.Time) {
 	}
 	s.lateFrom, s.lateTo = min(s.lateFrom, at), max(s.lateTo, at)
 	s.lateN++
+}
+
+// Doubt takes note that readings from a moment on mean something else than they did when they
+// were judged: they have to be judged once more, too.
+func (s *State) Doubt(from rimewatch.Time) {
+	if s.at == 0 || from > s.at {
+		return
+	}
+	s.noteLate(max(from, rimewatch.MinTime))
+	s.lateTo = max(s.lateTo, s.at)
 }
 
 // WindowFrom is where the window of compliance begins that ends at now.

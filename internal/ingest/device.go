@@ -122,6 +122,7 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 		}
 		was := st.cfg
 		st.cfg = w.configs.get(w.encodeConfig(d))
+		st.state.Configured(was, st.cfg)
 		w.group.formerLimits(st, was, now)
 		st.followed = false
 		out, _ := st.state.Step(st.cfg, w.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])

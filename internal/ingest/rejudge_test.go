@@ -374,6 +374,60 @@ func TestFormerLimits(t *testing.T) {
 	})
 }
 
+// TestCalibratedLater: what was judged before a calibration was recorded is judged again by
+// its offset, from its moment on, so that the record is the same whenever it came and
+// whatever came late, and says the same as the readings beside it.
+func TestCalibratedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		until := r.now()
+		var list []sent
+		for i := range rimewatch.Time(20 * 60) { // an hour of each at a time
+			list = append(list, sent{until - 20*rimewatch.Hour + i*rimewatch.Minute, []float64{-20, -14, -20, -16}[i/60%4]})
+		}
+		first, second := list[90].at, list[len(list)-450].at
+		ids := make([]int64, 5)
+		for i := range ids {
+			ids[i] = r.limited(fmt.Sprint(i), -15, 600)
+		}
+		calibrate := func(i int, from rimewatch.Time, offset float64) {
+			c := &rimewatch.Calibration{Field: rimewatch.ProductZoneTemp, Method: "other", Offset: offset, PerformedAt: from, AppliedFrom: from, DueAt: until + rimewatch.Day, PerformedBy: "Ana"}
+			if _, err := r.in.Calibrate(t.Context(), r.ws, fmt.Sprint(i), c, func(*rimewatch.Device) error { return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		settle := func() { time.Sleep(3 * time.Minute) }
+		calibrate(0, first, 2) // known before anything came
+		calibrate(0, second, -2)
+		r.submit(ids[0], list)
+		for i := 1; i < 3; i++ {
+			r.submit(ids[i], list)
+		}
+		r.submit(ids[3], list[600:])
+		r.submit(ids[4], list[:600])
+		settle()
+		calibrate(1, first, 2)
+		calibrate(1, second, -2)
+		calibrate(2, second, -2) // the later first
+		settle()
+		for i := 2; i < 5; i++ {
+			calibrate(i, first, 2)
+		}
+		r.crash()
+		r.submit(ids[3], list[:600])
+		r.submit(ids[4], list[600:])
+		settle()
+		calibrate(3, second, -2)
+		calibrate(4, second, -2)
+		settle()
+		if n := len(r.recorded(ids[0])); n < 3 {
+			t.Fatalf("only %d excursions", n)
+		}
+		r.equalPairs(slices.Repeat(ids[:1], 4), ids[1:], []string{"afterwards", "the later first", "newest first", "amid"})
+	})
+}
+
 // TestAlwaysBackwards: a device that sends backwards for good is judged once a minute.
 func TestAlwaysBackwards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

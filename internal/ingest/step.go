@@ -22,7 +22,9 @@ func (s *Service) step(state *engine.State, f *facts, down []presence.Downtime, 
 		f.vitals.take(&hb)
 		e = engine.Input{Kind: engine.Heartbeat, Shutdown: hb.Offline}
 	case store.InputDevice:
-		f.cfg = s.configs.after(f.cfg, in.Payload)
+		was := f.cfg
+		f.cfg = s.configs.after(was, in.Payload)
+		state.Configured(was, f.cfg)
 	case store.InputResolve:
 		e = engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(in.Payload)}
 	case store.InputFeedback:

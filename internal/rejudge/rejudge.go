@@ -234,7 +234,10 @@ func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatc
 			x.add(&e)
 		}
 	}
-	return next, mend(rows, x.found, max(x.from(), x.start+1), x.to, now), nil // what was over at the start was not judged
+	if x.first == 0 {
+		return next, m, nil
+	}
+	return next, mend(rows, x.found, max(x.from(), x.start+1, x.first+1), x.to, now), nil // what was over before the first one was not judged
 }
 
 // resume has an excursion amid which judging began start when it is known to have started: as

@@ -79,7 +79,7 @@ type ReportedExcursion struct {
 	DurationS         int64                    `json:"duration_s"`
 	DegreeMinutes     float64                  `json:"degree_minutes"`
 	Cause             rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown"`
-	FoundLateAt       rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones showed it, or changed it; null if it was found as it happened."`
+	FoundLateAt       rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones, or a calibration, showed it, or changed it; null if it was found as it happened."`
 	AlertID           *int64                   `json:"alert_id"`
 	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
 }

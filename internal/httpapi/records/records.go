@@ -27,7 +27,7 @@ type Excursion struct {
 	Peak          float64                  `json:"peak" doc:"°C, the worst."`
 	DegreeMinutes float64                  `json:"degree_minutes" doc:"K·min beyond the limit."`
 	Cause         rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown" doc:"As far as the readings can tell."`
-	FoundLateAt   rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones showed this excursion, or changed it; null if it was found as it happened. Nobody is notified of one that is found late."`
+	FoundLateAt   rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones, or a calibration, showed this excursion, or changed it; null if it was found as it happened. Nobody is notified of one that is found late."`
 }
 
 func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
@@ -319,7 +319,7 @@ func (a *api) recordRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/devices/{serial}/calibrations", Sited: true, ID: "record-calibration", Tag: "Records", Summary: "Record a calibration",
 			Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeConflict},
-			Description: "Records are only ever added. An `offset` is added to what the probe measures from `applied_from` on, wherever readings are shown or judged, until the next calibration of the probe replaces it; earlier readings, and what is stored, stay as they are.",
+			Description: "Records are only ever added. An `offset` is added to what the probe measures from `applied_from` on, wherever readings are shown or judged, until the next calibration of the probe replaces it; earlier readings, and what is stored, stay as they are. Excursions and compliance since then are judged again within a minute or so, alerts are not.",
 			Bind:        httpapi.Handle(a.recordCalibration),
 		},
 		{
