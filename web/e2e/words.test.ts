@@ -182,7 +182,7 @@ describe('the report', () => {
     await page.goto('/devices/LATE-1');
     const box = page.locator('.card-box', { has: page.getByRole('heading', { name: 'Excursions in the last 30 days' }) });
     await box.getByText(/for 2\sh: up to −4/).waitFor();
-    await box.getByText(/Found or corrected .*: readings came late/).waitFor();
+    await box.getByText(/Found or corrected afterwards/).waitFor();
     await page.getByRole('img', { name: /History: .*Warning \d+ %/ }).waitFor();
     await box.getByRole('button', { name: 'Record what was done' }).click();
     const dialog = page.getByRole('dialog');
@@ -195,7 +195,7 @@ describe('the report', () => {
     await page.goto('/reports');
     const part = page.getByRole('region', { name: 'Late freezer' });
     await part.getByText('Looked at the core of the goods').waitFor();
-    await part.getByText(/Found or corrected .*: readings came late/).waitFor();
+    await part.getByText(/Found or corrected afterwards/).waitFor();
     expect(await part.getByText('No corrective action recorded.').count()).toBe(0);
   });
 });

@@ -23,5 +23,5 @@ export function excursion(e: Pick<Schemas['Excursion'], 'duration_s' | 'to' | 'l
 
 /** foundLate says that an excursion is not what was known when it happened. */
 export function foundLate(at: string, zone: string): string {
-  return tr('Found or corrected {when}: readings came late.', { when: show.dateTime(Date.parse(at), zone) });
+  return tr('Found or corrected afterwards, {when}.', { when: show.dateTime(Date.parse(at), zone) });
 }
