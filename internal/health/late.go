@@ -65,17 +65,10 @@ func (s *State) Rejudged(judged *State, seen Late) State {
 	return out
 }
 
-// Began has the excursion that lasts begin when another one did, if that was earlier: what was
-// judged did not reach back to its beginning.
-func (s *State) Began(e *Excursion) {
-	if s.excursion == 0 || s.excursion > 0 != e.High || e.Start >= s.start {
-		return
-	}
-	s.start = e.Start
-	s.degrees = max(s.degrees, float32(e.DegreeMinutes))
-	if p := fixed(e.Peak); p > s.peak == e.High {
-		s.peak = p
-	}
+// Began has the excursion that lasts begin earlier, with what is known of it since then: what
+// was judged did not reach back to its beginning.
+func (s *State) Began(start rimewatch.Time, peak, degreeMinutes float64) {
+	s.start, s.peak, s.degrees = start, fixed(peak), float32(degreeMinutes)
 }
 
 // Checked is the state once the late readings that seen knows of have been judged and

@@ -209,7 +209,7 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 		w.rejudging.add(u)
 	}
 	if u.online != st.before.online || !slices.Equal(u.alerts, st.alerts) {
-		w.shares.refresh(u, st.state, u.cfg, now) // what people see a device in does not wait for its turn
+		w.shares.refresh(u, st.state, u.cfg, now) // its score, and whether it is judged, do not wait for their turn
 	}
 	if st.before != st.after.shown || u.vitals != st.vitals || u.added {
 		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(st.state, u.cfg, &u.vitals)})

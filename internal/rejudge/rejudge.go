@@ -237,7 +237,7 @@ func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatc
 	if x.first == 0 {
 		return next, m, nil
 	}
-	return next, mend(rows, x.found, max(x.from(), x.start+1, x.first+1), x.to, now), nil // what was over before the first one was not judged
+	return next, mend(rows, x.found, max(x.from(), x.first+1), x.to, now), nil // what was over before the first one was not judged
 }
 
 // resume has an excursion amid which judging began start when it is known to have started: as
@@ -254,17 +254,25 @@ func (x *Judgement) resume(recorded []rimewatch.Excursion, live *health.State) {
 		if was.From >= x.first || until(was) <= x.first {
 			continue
 		}
-		if len(x.found) == 0 || x.found[0].From != x.first {
-			if e, lasts := x.state.Excursion(); lasts && e.Start == x.first {
-				x.state.Began(&health.Excursion{Start: was.From, High: !was.Low, Peak: was.Peak, DegreeMinutes: was.DegreeMinutes})
-			}
-		} else if f := &x.found[0]; f.Low == was.Low {
-			f.From, f.DegreeMinutes = was.From, max(f.DegreeMinutes, was.DegreeMinutes)
-			if was.Peak > f.Peak == !f.Low {
-				f.Peak = was.Peak
-			}
+		if len(x.found) > 0 && x.found[0].From == x.first {
+			begin(&x.found[0], was)
+		} else if e, lasts := x.state.Excursion(); lasts && e.Start == x.first {
+			row := e.Record(x.WorkspaceID, x.ID, &x.Limits)
+			begin(&row, was)
+			x.state.Began(row.From, row.Peak, row.DegreeMinutes)
 		}
 		return
+	}
+}
+
+// begin has an excursion begin when another one of the same side did.
+func begin(f, was *rimewatch.Excursion) {
+	if f.Low != was.Low {
+		return
+	}
+	f.From, f.DegreeMinutes = was.From, max(f.DegreeMinutes, was.DegreeMinutes)
+	if was.Peak > f.Peak == !f.Low {
+		f.Peak = was.Peak
 	}
 }
 
