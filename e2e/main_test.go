@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -33,53 +32,64 @@ type cleanly struct{ m *testing.M }
 
 func (c cleanly) Run() int {
 	defer func() {
-		if built.temporary != "" {
-			_ = os.RemoveAll(built.temporary)
+		if built.dir != "" {
+			_ = os.RemoveAll(built.dir)
 		}
 	}()
 	return c.m.Run()
 }
 
-// built is the program to test.
+// built is where programs were built, and the path of the one to test once it is known.
 var built struct {
-	once      sync.Once
-	path      string
-	temporary string // directory to remove
-	err       error
+	mu        sync.Mutex
+	dir, path string
 }
 
 // program is the path of the program to test, which is built at the first call.
 func program(t testing.TB) string {
 	t.Helper()
-	built.once.Do(func() { built.path, built.err = build() })
-	if built.err != nil {
-		t.Fatal(built.err)
+	path := os.Getenv("RIMEWATCH_E2E_BINARY")
+	if path == "" {
+		path = build(t, "./cmd/rimewatch")
 	}
-	return built.path
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	built.path = path
+	return path
 }
 
-func build() (string, error) {
-	if path := os.Getenv("RIMEWATCH_E2E_BINARY"); path != "" {
-		return filepath.Abs(path)
+// build is the path of a program of this module, which is built at the first call.
+func build(t testing.TB, of string) string {
+	t.Helper()
+	built.mu.Lock()
+	defer built.mu.Unlock()
+	if built.dir == "" {
+		dir, err := os.MkdirTemp("", "rimewatch-e2e-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		built.dir = dir
 	}
-	dir, err := os.MkdirTemp("", "rimewatch-e2e-")
-	if err != nil {
-		return "", err
+	path := filepath.Join(built.dir, filepath.Base(of))
+	if _, err := os.Stat(path); err == nil {
+		return path
 	}
-	built.temporary = dir
-	path := filepath.Join(dir, "rimewatch")
 	args := []string{"build", "-race", "-ldflags=-s -w", "-o", path}
 	// What locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
 	for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/lab/simulate"} {
 		args = append(args, "-gcflags="+alone+"=-race=false")
 	}
-	cmd := exec.Command("go", append(args, "./cmd/rimewatch")...)
+	cmd := exec.Command("go", append(args, of)...)
 	cmd.Dir = ".."
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
+		t.Fatalf("build: %v\n%s", err, out)
 	}
-	return path, nil
+	return path
 }
 
 var update = flag.Bool("update", false, "write what the program printed into the scripts")

@@ -93,6 +93,7 @@ var may = map[string][]string{
 	"bench":                      {"client", "internal/app", "internal/account", "internal/config", "internal/ingest", "internal/lab/simulate", "internal/store", "internal/store/postgres", "internal/store/postgres/pgtest"},
 	"e2e":                        nil,
 	"e2e/faults":                 {},
+	"e2e/states":                 {"internal/app", "internal/config", "internal/store"},
 
 	"internal/cluster":               {"internal/ticker", "internal/httpapi", "internal/store", "internal/wire"},
 	"internal/store/postgres":        {"internal/limit", "internal/ticker", "internal/store", "internal/store/core", "internal/store/tables"},

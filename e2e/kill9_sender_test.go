@@ -1,0 +1,162 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"sync/atomic"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+)
+
+// heat says how warm a device is.
+type heat uint8
+
+const (
+	never heat = iota
+	always
+	sometimes
+)
+
+// sender is one device. It alone sends its readings, at growing times.
+type sender struct {
+	serial string
+	number int
+	size   int
+	heat   heat
+	last   rimewatch.Time
+	count  int
+	sent   map[rimewatch.Time]*sample
+	late   *atomic.Bool   // when set, what is acknowledged comes too late to count; nil: what is under way is given up at the end
+	unit   *simulate.Unit // that is measured; nil makes temperatures up
+	begun  rimewatch.Time // its first reading
+}
+
+type sample struct {
+	client.Measurements
+	acknowledged bool
+}
+
+// next is a reading that nobody has sent.
+func (d *sender) next() client.Reading {
+	s := new(sample)
+	if d.unit != nil {
+		r := d.unit.Next()
+		d.last, s.Measurements = r.At, client.MeasurementsOf(&r)
+	} else {
+		d.last = max(d.last+1, rimewatch.TimeOf(time.Now()))
+		s.Measurements = d.madeUp()
+	}
+	d.sent[d.last] = s
+	return d.reading(d.last, s)
+}
+
+// madeUp is a temperature, and the number of the reading in its device as run_seconds.
+func (d *sender) madeUp() client.Measurements {
+	d.count++
+	temperature := 2 + float64(d.count%10)/10
+	if d.heat == always || (d.heat == sometimes && d.count/40%2 == 1) {
+		temperature += 10
+	}
+	return client.Measurements{ProductZoneTemp: &temperature, RunSeconds: client.Value(int64(d.count))}
+}
+
+func (d *sender) reading(at rimewatch.Time, s *sample) client.Reading {
+	return client.Reading{DeviceSerial: d.serial, RecordedAt: at, Measurements: s.Measurements}
+}
+
+// drive sends until ctx ends or the server does not answer any more, and
+// remembers what was acknowledged. It calls answered after the first
+// acknowledgement, and at its end.
+func (d *sender) drive(ctx context.Context, c *client.Client, answered func()) {
+	defer answered()
+	posts := ctx
+	if d.late != nil {
+		posts = context.WithoutCancel(ctx)
+	}
+	for ctx.Err() == nil {
+		readings := make([]client.Reading, d.size)
+		for i := range readings {
+			readings[i] = d.next()
+		}
+		err := d.post(posts, c, readings)
+		if err != nil && client.StatusOf(err) == 0 {
+			return
+		}
+		if err == nil {
+			answered()
+		}
+		pause := pauseMS
+		switch {
+		case d.unit != nil:
+			pause = machineMS
+		case d.size > 1:
+			pause = batchMS
+		}
+		if d.late != nil {
+			pause *= 3 // so that not all of them are under way at one moment
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(rand.N(time.Duration(pause) * time.Millisecond)):
+		}
+	}
+}
+
+func (d *sender) post(ctx context.Context, c *client.Client, readings []client.Reading) error {
+	if len(readings) == 1 {
+		_, _, err := c.PostReading(ctx, readings[0])
+		d.sent[readings[0].RecordedAt].acknowledged = err == nil && !d.tooLate()
+		return err
+	}
+	result, err := c.PostNDJSON(ctx, readings)
+	if err != nil {
+		return err
+	}
+	if result.Rejected > 0 {
+		return &result.Results[0]
+	}
+	for i := range readings {
+		d.sent[readings[i].RecordedAt].acknowledged = !d.tooLate()
+	}
+	return nil
+}
+
+func (d *sender) tooLate() bool { return d.late != nil && d.late.Load() }
+
+func (d *sender) verify(c *client.Client, from rimewatch.Time) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience+time.Duration(len(d.sent))*time.Millisecond)
+	defer cancel()
+	switch {
+	case d.unit != nil && from != 0: // the last two rounds
+		from = d.last - rimewatch.Day
+	case d.unit != nil:
+		from = d.begun
+	}
+	found, err := stored(ctx, c, d.serial, from, d.sent, func(s *sample, r *client.StoredReading) bool {
+		return reflect.DeepEqual(s.Measurements, r.Measurements)
+	})
+	if err != nil {
+		return err
+	}
+	for at, s := range d.sent {
+		if at >= from && s.acknowledged && !found[at] {
+			return fmt.Errorf("%s was acknowledged and is lost", at)
+		}
+	}
+	return nil
+}
+
+// any reports whether any reading was acknowledged.
+func (d *sender) any() bool {
+	for _, s := range d.sent {
+		if s.acknowledged {
+			return true
+		}
+	}
+	return false
+}
