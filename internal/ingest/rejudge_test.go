@@ -193,7 +193,7 @@ func (r *rig) checkOrder(rnd *rand.Rand) {
 	r.equalPairs(twins[:], ids[:], how[:])
 	r.crash()
 	r.equalPairs(twins[:], ids[:], how[:])
-	time.Sleep(time.Duration(rnd.IntN(600)) * time.Minute)
+	time.Sleep(time.Duration(rnd.IntN(shorter(600, 60))) * time.Minute)
 	for i := range pairs { // what ran goes on, and ends
 		for k, temp := range []float64{-12, -12, -20, -20, -20, -20, -20, -20, -20} {
 			x := []sent{{r.now() + rimewatch.Time(k-10)*rimewatch.Minute, temp}}

@@ -34,6 +34,7 @@ func TestLateDevices(t *testing.T) {
 				ids = append(ids, r.device(fmt.Sprintf("D%d", i), "walkin_freezer"))
 			}
 			r.memory, r.late, r.follows = memory, late, follows
+			gap := rimewatch.Time(shorter(10, 4)) * rimewatch.Minute // long enough that who is silent is offline
 			for round := range shorter(16, 5) {
 				if round%3 == 0 {
 					r.in.CheckpointAll()
@@ -53,7 +54,7 @@ func TestLateDevices(t *testing.T) {
 					inputs := make([]store.Input, 0, 40)
 					for range cap(inputs) {
 						in := store.Input{Kind: store.InputReading, DeviceID: ids[rnd.IntN(len(ids))]}
-						in.Reading.At = rimewatch.Time(len(inputs)) + rimewatch.Time(round)*10*rimewatch.Minute + 946_684_800_000
+						in.Reading.At = rimewatch.Time(len(inputs)) + rimewatch.Time(round)*gap + 946_684_800_000
 						in.Reading.Set(rimewatch.ProductZoneTemp, -20+float64(rnd.IntN(2)*rnd.IntN(20)))
 						inputs = append(inputs, in)
 					}
@@ -72,7 +73,7 @@ func TestLateDevices(t *testing.T) {
 				// The next kill does not come in a moment in which the service looks what is due,
 				// twice a second: which of the two is first would be anybody's guess.
 				aside := time.Duration(round%2) * (30*time.Second + 250*time.Millisecond)
-				time.Sleep(10*time.Minute - time.Duration(r.now()%(10*rimewatch.Minute))*time.Millisecond + aside)
+				time.Sleep(time.Duration(gap-r.now()%gap)*time.Millisecond + aside)
 			}
 			out.States, out.Alerts = r.states(ids), r.alerts()
 			slices.Sort(out.Alerts) // those of one moment come in any order
