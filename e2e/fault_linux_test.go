@@ -242,7 +242,7 @@ func (k *killer) fillsUp(t *testing.T, how, limit string, disk filling) {
 		r := k.devices[1].next()
 		_, _, err := c.PostReading(t.Context(), r)
 		if err == nil {
-			k.devices[1].sent[r.RecordedAt].acknowledged = true
+			k.devices[1].sent[r.RecordedAt].acknowledge()
 			break
 		}
 		if time.Since(began) > most {
@@ -275,7 +275,7 @@ func (k *killer) refused(t *testing.T, c *client.Client) {
 		case err != nil:
 			t.Fatalf("a write on the full disk: %v", err)
 		default: // there was room for it
-			d.sent[r.RecordedAt].acknowledged = true
+			d.sent[r.RecordedAt].acknowledge()
 		}
 		if time.Since(began) > patience {
 			t.Fatal("the disk is not full")
@@ -309,7 +309,7 @@ func TestDescriptorsUsedUp(t *testing.T) {
 		d := k.devices[rand.IntN(singles)]
 		r := d.next()
 		if _, _, err := fresh.PostReading(ctx, r); err == nil {
-			d.sent[r.RecordedAt].acknowledged = true
+			d.sent[r.RecordedAt].acknowledge()
 			taken++
 		} else if client.StatusOf(err) != 429 {
 			refusals++

@@ -158,7 +158,7 @@ func TestFloods(t *testing.T) {
 			began := time.Now()
 			_, _, err := c.PostReading(t.Context(), r)
 			if err == nil {
-				d.sent[r.RecordedAt].acknowledged = true
+				d.sent[r.RecordedAt].acknowledge()
 			} else if client.StatusOf(err) != 429 { // its own limit
 				t.Errorf("%s: a reading of another workspace: %v", f.name, err)
 			}

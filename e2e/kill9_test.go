@@ -332,7 +332,7 @@ func (k *killer) settle(t *testing.T, c *client.Client) {
 		var open []client.Reading
 		for at, s := range d.sent {
 			if !s.acknowledged {
-				open = append(open, d.reading(at, s))
+				open = append(open, d.reading(at, s.open))
 			}
 		}
 		k.resent += len(open)
@@ -348,7 +348,7 @@ func (k *killer) settle(t *testing.T, c *client.Client) {
 				t.Fatalf("%s: send again: %v", d.serial, err)
 			}
 			for i := range open[:n] {
-				d.sent[open[i].RecordedAt].acknowledged = true
+				d.sent[open[i].RecordedAt].acknowledge()
 			}
 			open = open[n:]
 		}
