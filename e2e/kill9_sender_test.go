@@ -53,7 +53,7 @@ func sumOf(m *client.Measurements) uint64 {
 		flags    [3]int8
 	}
 	for f := range rimewatch.MaxFields {
-		all.values[f], all.measured[f] = m.Value(rimewatch.Field(f))
+		all.values[f], all.measured[f] = m.Value(f)
 	}
 	for i, flag := range []*bool{m.CompressorOn, m.DefrostActive, m.DoorOpen} {
 		if flag != nil {
