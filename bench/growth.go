@@ -339,7 +339,8 @@ func (x *fleet) singles() error {
 
 func (x *fleet) single(conns int) error {
 	var bare, mine, theirs []result
-	span := min(x.o.load/2, singleLoad)
+	// A device may send 1,000 at once; six such spans are not to use that up.
+	span := min(x.o.load/2, singleLoad, time.Duration(x.n)*2*time.Millisecond)
 	yard, ours, other := x.feed.over(conns), x.feed.over(conns), x.other.over(conns)
 	yard.next = slices.Clone(yard.next)
 	for range min(x.rounds(), 3) {
