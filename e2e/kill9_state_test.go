@@ -36,7 +36,7 @@ func (k *killer) addMachines(t *testing.T) {
 	begun := rimewatch.TimeOf(time.Now()) - machineWeeks*7*rimewatch.Day
 	types := simulate.FittedEquipment()
 	for i, fault := range machineFaults {
-		d := &sender{serial: fmt.Sprintf("M-%03d", i), size: machineBatch, begun: begun, number: len(k.devices), sent: make(map[rimewatch.Time]*sample)}
+		d := &sender{serial: fmt.Sprintf("M-%03d", i), size: machineBatch, number: len(k.devices), sent: make(map[rimewatch.Time]*sample)}
 		config := simulate.Config{Equipment: types[i%len(types)], Seed: rand.Uint64(), Start: begun, Step: 10 * time.Second, Extras: i%2 == 0}
 		if fault != "" {
 			f, err := simulate.ParseFault(fault)
@@ -69,7 +69,10 @@ func (k *killer) replays(t *testing.T, round int) {
 	for _, d := range k.devices {
 		d.late = late
 	}
-	p, c := k.launch(t, build(t, "./e2e/states"), "--devices", strconv.Itoa(len(k.devices)))
+	start := func() (*process, *client.Client) {
+		return k.launch(t, build(t, "./e2e/states"), "--devices", strconv.Itoa(len(k.devices)))
+	}
+	p, c := start()
 	stop := k.underLoad(t, p, c, func(context.Context) {})
 	if err := p.freeze(); err != nil {
 		t.Fatal(err)
@@ -95,7 +98,7 @@ func (k *killer) replays(t *testing.T, round int) {
 	if err := os.Rename(left, k.data); err != nil {
 		t.Fatal(err)
 	}
-	p, c = k.launch(t, build(t, "./e2e/states"), "--devices", strconv.Itoa(len(k.devices)))
+	p, c = start()
 	replayed := k.states(t, p, c)
 	for i, was := range lived {
 		switch is := replayed[i]; {
@@ -116,7 +119,8 @@ type state struct {
 	state string
 }
 
-// states ends a server that nobody uses any more, which prints all states.
+// states ends a server that nobody uses any more, which prints all states, and returns
+// them in the order of the devices.
 func (k *killer) states(t *testing.T, p *process, c *client.Client) []state {
 	t.Helper()
 	all := make([]state, len(k.devices))

@@ -49,7 +49,7 @@ const (
 	batchSize = 50
 	pauseMS   = 20  // longest pause after a single reading
 	batchMS   = 200 // longest pause after a batch
-	fullEvery = 10  // rounds between two looks at everything
+	fullEvery = 10  // rounds, or loads, between two looks at everything
 )
 
 // TestKill9 kills a server under load again and again, with sealing, checkpoints
@@ -96,13 +96,16 @@ func (k *killer) rounds(t *testing.T, n int, beside func(ctx context.Context)) {
 // underLoad looks at what a server has of the last two loads, every few times at
 // everything, and lets all devices send for a while. What sends ends after stop.
 func (k *killer) underLoad(t *testing.T, p *process, c *client.Client, beside func(ctx context.Context)) (stop func()) {
-	switch n := len(k.starts); {
+	switch n := k.loads; {
 	case n%fullEvery == fullEvery-1:
 		k.verify(t, c, 0)
 	case n > 1:
-		k.verify(t, c, k.starts[n-2])
+		k.verify(t, c, 2)
 	}
-	k.starts = append(k.starts, rimewatch.TimeOf(time.Now()))
+	k.loads++
+	for _, d := range k.devices {
+		d.before = append(d.before, d.last)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	enough := k.drive(ctx, c)
 	k.senders.Go(func() { beside(ctx) })
@@ -134,10 +137,10 @@ type killer struct {
 	devices          []*sender
 	senders          sync.WaitGroup // those that drive
 	resent, alerts   int
-	inFiles          bool             // whether the store is the data directory, which can be copied
-	starts           []rimewatch.Time // of the loads
-	replayed         int              // states that were the same after a replay as they had been
-	underWay         int              // and those left out
+	inFiles          bool // whether the store is the data directory, which can be copied
+	loads            int  // so far
+	replayed         int  // states that were the same after a replay as they had been
+	underWay         int  // and those left out
 }
 
 // drive lets all devices send until ctx ends. enough waits until as many readings
@@ -233,13 +236,13 @@ func (k *killer) acknowledged() (n int) {
 	return n
 }
 
-// verify asks the server for everything that was measured at a moment or later.
-func (k *killer) verify(t *testing.T, c *client.Client, from rimewatch.Time) {
+// verify asks the server for everything of the last so many loads, or ever where they are 0.
+func (k *killer) verify(t *testing.T, c *client.Client, loads int) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, d := range k.devices {
 		wg.Go(func() {
-			if err := d.verify(c, from); err != nil {
+			if err := d.verify(c, loads); err != nil {
 				t.Errorf("%s: %v", d.serial, err)
 			}
 		})
@@ -257,7 +260,7 @@ func stored[S any](ctx context.Context, c *client.Client, serial string, from ri
 	found := make(map[rimewatch.Time]bool)
 	var last rimewatch.Time
 	now := rimewatch.TimeOf(time.Now())
-	for r, err := range c.History(ctx, serial, client.HistoryQuery{From: cmp.Or(from, now-rimewatch.Day), To: now + rimewatch.Hour}) {
+	for r, err := range c.History(ctx, serial, client.HistoryQuery{From: cmp.Or(from, now-rimewatch.Day), To: now + rimewatch.Hour}) { // 0: of the last day
 		if err != nil {
 			return nil, err
 		}

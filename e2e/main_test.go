@@ -45,7 +45,7 @@ var built struct {
 	dir, path string
 }
 
-// program is the path of the program to test, which is built at the first call.
+// program returns the path of the program to test, which is built at the first call.
 func program(t testing.TB) string {
 	t.Helper()
 	path := os.Getenv("RIMEWATCH_E2E_BINARY")
@@ -62,7 +62,7 @@ func program(t testing.TB) string {
 	return path
 }
 
-// build is the path of a program of this module, which is built at the first call.
+// build returns the path of a program of this module, which is built at the first call.
 func build(t testing.TB, of string) string {
 	t.Helper()
 	built.mu.Lock()
