@@ -77,17 +77,18 @@ browser: build chromium firefox ## the UI in a real browser, against the real bi
 
 # The database engine is translated C that locks for itself; what holds answers against OpenAPI, and what reads the lists of bad
 # passwords at each start, runs alone: the race detector only slows them down.
-UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri github.com/ccojocar)
+UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri github.com/ccojocar github.com/rimewatch/rimewatch/internal/lab/simulate)
 
 # The tests run with the race detector and -short where anything runs side by side; -short, because simulated weeks cost ten
 # times as much with it, which finds no more in them than in a day. What starts no goroutine runs without it and in full, and so
-# do the files of tests that ask testing.Short (as rapid does; archtest knows who may ask), and e2e, whose server has a race
+# do the tests that ask testing.Short (as rapid does; archtest knows how they may ask), and e2e, whose server has a race
 # detector of its own.
 TESTED = $(shell find . -name '*_test.go' -not -path './tools/*' -not -path './web/*' | xargs -n1 dirname | sort -u)
 RACED  = $(filter-out ./e2e ./internal/archtest,$(shell grep -lE '^\s*go [a-z]|\.Go\b|"sync|Parallel\b|synctest|httptest' $(wildcard $(TESTED:=/*.go)) | xargs -n1 dirname | sort -u))
 FULL   = $(filter-out $(RACED),$(TESTED))
-AGAIN  = $(shell grep -lE 'testing\.Short|rapid\.Check|^\s+long.t.$$|\bshorter.[0-9l]|\bplay.t,' $(filter-out %bench_test.go,$(wildcard $(RACED:=/*_test.go))))
-ASKING = $(shell grep -ohE '^func Test\w+' $(AGAIN) | cut -c6- | sort -u | paste -sd '|')
+ASKS   = testing\.Short|rapid\.Check|[^a-z]long.t.$$|[^a-z]shorter.[0-9l]|[^a-z]play(Until)?.t,
+AGAIN  = $(shell grep -lE '$(ASKS)' $(filter-out %bench_test.go,$(wildcard $(RACED:=/*_test.go))))
+ASKING = $(shell awk '/^func Test/ {sub(/[^A-Za-z0-9_].*/, "", $$2); name = $$2} name && /$(ASKS)/ {print name; name = ""} /^}/ {name = ""}' $(AGAIN) | sort -u | paste -sd '|')
 GOTEST = $(GO) test $(PLAIN)
 PLAIN  = -vet=off -ldflags='-s -w' -timeout=60m
 

@@ -364,6 +364,9 @@ func BenchmarkAppendReading(b *testing.B) {
 // TestReplaysAreBounded: a peer that takes nothing cannot have the past put into
 // its queue again and again.
 func TestReplaysAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one after the other, all of it")
+	}
 	inBubble(t, func(g *ground) {
 		first, _ := g.join(1, 1).subscribe(`"id":1,"channel":"alerts"`)
 		for i := range 10_000 {

@@ -107,6 +107,9 @@ func TestHistory(t *testing.T) {
 }
 
 func TestCSVHasNoRowCap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thirty thousand readings, one after the other")
+	}
 	r := newRig(t)
 	r.device("A", "other")
 	const batches = 3

@@ -270,11 +270,11 @@ func (n *neighbours) flipValue(conn *sqlite.Conn, rnd *rand.Rand, table, column,
 }
 
 // flips is how many bits the test flips: RIMEWATCH_FLIPS, by default 60.
-func flips() int {
+func flips(full int) int {
 	if n, err := strconv.Atoi(os.Getenv("RIMEWATCH_FLIPS")); err == nil {
 		return n
 	}
-	return 60
+	return full
 }
 
 // TestFlippedBits: whatever bit of one workspace's rows is flipped, in whatever
@@ -284,7 +284,11 @@ func TestFlippedBits(t *testing.T) {
 	n := newNeighbours(t)
 	rnd := rand.New(rand.NewPCG(7, 11))
 	seen := make(map[string]int)
-	for range flips() {
+	full := 60
+	if testing.Short() {
+		full = 15
+	}
+	for range flips(full) {
 		path := filepath.Join(t.TempDir(), FileName)
 		for _, suffix := range []string{"", "-wal"} {
 			data, err := os.ReadFile(n.path + suffix)
