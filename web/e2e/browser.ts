@@ -192,7 +192,7 @@ export class Visitor {
   async headed(what: string) {
     const heads = () => this.page.locator('h1').evaluateAll((all) => all.filter((h) => h.checkVisibility()).map((h) => h.textContent?.trim()));
     await expect.poll(heads, `${what}: h1`).toEqual([expect.stringMatching(/./)]); // between two of its parts there may be none
-    expect(await this.page.title(), `${what}: title`).toMatch(/^\S.* · Rimewatch$/);
+    await expect.poll(() => this.page.title(), `${what}: title`).toMatch(/^\S.* · Rimewatch$/);
   }
 
   /** flaws is what axe finds, by all its rules or some. */
