@@ -129,6 +129,11 @@ export class Visitor {
     await expect.poll(() => this.page.locator('[aria-busy=true], [data-testid=lost]').count(), `${this.page.url()} is busy`).toBe(0);
   }
 
+  /** drawn waits until the page has drawn what it knows. */
+  drawn() {
+    return this.page.evaluate(() => new Promise<unknown>((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  }
+
   /** oneByOne holds the answers of the API back. all lets them come one by one, each when the page has drawn the one before, in the order
    * that a seed gives their addresses, until the page has all; it returns that order. */
   async oneByOne(seed: number) {
@@ -140,18 +145,17 @@ export class Visitor {
       const response = await route.fetch();
       held.push({ path: timeless(url.pathname.slice('/api'.length) + url.search), come: () => route.fulfill({ response }) });
     });
-    const drawn = () => this.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     const busy = async () => !(await this.page.locator('h1').count()) || (await this.page.locator('[aria-busy=true]').count()) > 0;
     const all = async () => {
       const came: string[] = [];
       while (held.length || asked > came.length || (await busy())) {
-        await drawn();
+        await this.drawn();
         if (!held.length || asked > came.length + held.length) continue; // an answer is on its way to here
         held.sort((a, b) => rank(a.path, seed) - rank(b.path, seed));
         const next = held.shift()!;
         came.push(next.path);
         await next.come();
-        await drawn();
+        await this.drawn();
       }
       await this.page.unrouteAll({ behavior: 'ignoreErrors' });
       return came;

@@ -116,8 +116,10 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     await page.getByText(said('Works'), { exact: true }).waitFor();
     await page.getByText(new RegExp(said('Last delivered'))).waitFor();
     for (const path of ['/alerts', '/']) {
-      await Promise.all([page.waitForResponse((r) => new URL(r.url()).pathname === '/api/v1/workspace'), page.goto(path)]);
+      const [known] = await Promise.all([page.waitForResponse((r) => new URL(r.url()).pathname === '/api/v1/workspace'), page.goto(path)]);
+      await known.finished();
       await owner.settled();
+      await owner.drawn();
       expect(await page.getByTestId('unheard').count()).toBe(0);
     }
   });

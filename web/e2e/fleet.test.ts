@@ -72,6 +72,7 @@ describe('the connection', () => {
     expect(await page.getByRole('status').getByText('Offline').count()).toBe(0);
     await page.context().setOffline(false);
     await page.getByText('Live', { exact: true }).first().waitFor();
+    await visitor.quiet('a connection that came back');
     visitor.cutOff = false;
   });
 });

@@ -122,7 +122,7 @@ it('the alerts and some devices', async () => {
     await page.goto(`/devices/${serial}`);
     await visitor.settled();
     const { device: d } = (await api.send('GET', `/v1/devices/${serial}`)).data;
-    if (d.current_temp != null) expect(numbers(await page.getByRole('region', { name: 'Now', exact: true }).innerText())[0], serial).toBe(rounded(d.current_temp, 1));
+    if (d.current_temp != null) await expect.poll(async () => numbers(await page.getByRole('region', { name: 'Now', exact: true }).innerText())[0], serial).toBe(rounded(d.current_temp, 1));
     const alerts = (await api.send('GET', `/v1/alerts?device_serial=${serial}&status=all`)).data.alerts;
     const listed = page.locator('.card-box', { has: page.getByRole('heading', { name: 'Alerts', exact: true }) });
     await expect.poll(() => listed.getByRole('listitem').count(), `${serial}: alerts`).toBe(Math.min(8, alerts.length));

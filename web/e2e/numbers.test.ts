@@ -157,7 +157,7 @@ it('the page of every device: value, health, limits, alerts and excursions', asy
     await visitor.settled();
     const { device: d } = (await api.send('GET', `/v1/devices/${serial}`)).data;
     const now = page.getByRole('region', { name: 'Now', exact: true });
-    if (d.current_temp != null) expect(numbers(await now.innerText())[0], serial).toBe(rounded(d.current_temp, 1));
+    if (d.current_temp != null) await expect.poll(async () => numbers(await now.innerText())[0], serial).toBe(rounded(d.current_temp, 1));
     if (d.last_seen_at == null) {
       await page.getByText('Waiting for the first reading').waitFor();
       continue;

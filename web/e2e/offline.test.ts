@@ -88,6 +88,7 @@ it('loads by itself what it could not when the server is back', async () => {
   await page.goto('/');
   await api.send('POST', '/v1/readings', { device_serial: 'WIC-2', product_zone_temp: 4.4 });
   await page.getByText('4.4').first().waitFor();
+  await visitor.quiet('the server is back');
   visitor.cutOff = false;
 });
 
@@ -117,6 +118,7 @@ it('lists the alerts that were active, and says how old that is', async () => {
   await page.goto('/');
   await page.getByText('Live', { exact: true }).first().waitFor();
   await visitor.settled();
+  await visitor.quiet('the server is back');
   visitor.cutOff = false;
 });
 
@@ -130,6 +132,7 @@ it('opens where the network swallows everything, too', async () => {
   line.deliver();
   await page.getByText('Live', { exact: true }).first().waitFor();
   await visitor.settled();
+  await visitor.quiet('the server is back');
   visitor.cutOff = false;
 });
 

@@ -153,7 +153,7 @@ describe('an answer that comes last', () => {
     await v.page.goto(path);
     await answered;
     await v.page.locator('[aria-busy=true] .skeleton').first().waitFor();
-    await v.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    await v.drawn();
     come();
     await v.settled();
     expect(await v.shift(), 'layout shift').toBeLessThan(0.05);
@@ -187,6 +187,7 @@ describe('the charts of a device', () => {
     const asked = v.page.waitForRequest((r) => readings(new URL(r.url())));
     await v.page.clock.fastForward(300_000);
     await asked;
+    await v.drawn();
     expect(await v.page.locator('[aria-busy=true]').count()).toBe(0);
     none(await v.flaws(), 'axe');
   });
@@ -298,11 +299,13 @@ describe('roles', () => {
     const v = await as('viewer');
     await v.page.goto('/alerts/1');
     await v.page.getByText('Timeline').waitFor();
+    await v.settled();
     expect(await v.page.getByRole('button', { name: 'Acknowledge' }).count()).toBe(0);
     await v.page.goto('/settings/members');
     await v.page.getByText('You do not have access').waitFor();
     await v.page.goto('/account/tokens');
     await v.page.getByRole('heading', { name: 'Profile' }).waitFor();
+    await v.settled();
     expect(await v.page.getByText('New token').count()).toBe(0);
     await v.leave();
   });

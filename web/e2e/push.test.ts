@@ -95,7 +95,7 @@ afterAll(async () => {
 
 /** deliver hands what the server has sent since to the browser, and the worker shows it. */
 async function deliver() {
-  await expect.poll(() => pushed.length).toBeGreaterThan(0);
+  await expect.poll(() => registrationId !== '' && pushed.length > 0).toBe(true);
   await cdp.send('ServiceWorker.deliverPushMessage', { origin: server.url, registrationId, data: pushed.shift()! });
 }
 

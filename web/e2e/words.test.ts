@@ -103,7 +103,7 @@ describe('what is wrong', () => {
     const top = async (part: typeof wrong) => (await part.boundingBox())!.y;
     await page.goto('/');
     await wrong.waitFor();
-    expect(await top(figures)).toBeLessThan(await top(wrong));
+    await expect.poll(async () => (await top(figures)) < (await top(wrong))).toBe(true);
     await page.setViewportSize(phone);
     await page.reload();
     await expect.poll(async () => (await top(wrong)) < (await top(figures))).toBe(true);
