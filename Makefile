@@ -72,7 +72,7 @@ mosquitto:
 		apt-get install -y -qq mosquitto mosquitto-clients >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq mosquitto mosquitto-clients >/dev/null; }; } || \
 		{ echo 'the tests of MQTT need it: apt-get install mosquitto mosquitto-clients'; exit 1; }
 
-browser: build chromium firefox ## the UI in a real browser, against the real binary
+browser: build chromium firefox ## the UI in a real browser, against the real binary; SLOW=7 for answers and pages that are slow by that seed
 	cd web && npm run --silent browser
 
 # The database engine is translated C that locks for itself; what holds answers against OpenAPI, and what reads the lists of bad

@@ -4,6 +4,7 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 import { expect } from 'vitest';
 import { narrow, untidy } from '../scripts/layout.mjs';
 import { patience } from './patience';
+import { slowed } from './slow';
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 900 };
@@ -64,7 +65,9 @@ export class Visitor {
   static async arrive(browser: Browser, server: { url: string }, viewport = desktop, more: BrowserContextOptions = {}): Promise<Visitor> {
     const context = await browser.newContext({ locale: 'en-GB', viewport, baseURL: server.url, reducedMotion: 'reduce', permissions: ['clipboard-read', 'clipboard-write'], serviceWorkers: 'block', ...more });
     context.setDefaultTimeout(patience);
-    return new Visitor(await context.newPage(), context, server.url);
+    const page = await context.newPage();
+    await slowed(context, page);
+    return new Visitor(page, context, server.url);
   }
 
   private hear(m: ConsoleMessage) {

@@ -1,0 +1,24 @@
+// What an idle machine never shows: with SLOW=7 each answer of the API takes up to 0.4 s longer, half of it before the server is
+// asked, as that seed draws it, and the pages compute at a quarter of their speed. What a page or a test takes for granted of the
+// order in which things happen fails then.
+import type { BrowserContext, Page, Route } from 'playwright-core';
+
+const seed = Number(process.env.SLOW ?? 0);
+let state = seed;
+/** drawn waits up to 200 ms: https://en.wikipedia.org/wiki/Linear_congruential_generator, as in Numerical Recipes. */
+const drawn = () => new Promise((go) => setTimeout(go, ((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32) * 200));
+
+async function late(route: Route) {
+  await drawn();
+  if (route.request().isNavigationRequest()) return route.fallback(); // a file that is saved
+  const response = await route.fetch();
+  await drawn();
+  await route.fulfill({ response });
+}
+
+/** slowed makes a browser's page slow if SLOW asks for it. */
+export async function slowed(context: BrowserContext, page: Page) {
+  if (!seed) return;
+  await context.route(/\/api\/v1\//, (route) => late(route).catch(() => route.abort().catch(() => {}))); // the network may be cut, the page left
+  await (await context.newCDPSession(page)).send('Emulation.setCPUThrottlingRate', { rate: 4 });
+}
