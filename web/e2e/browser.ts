@@ -1,5 +1,7 @@
 // Debian's chromium, and pages that complain about every error they see.
-import axe from 'axe-core';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { narrow, untidy } from '../scripts/layout.mjs';
@@ -12,6 +14,13 @@ export const desktop = { width: 1280, height: 900 };
 export function launch(): Promise<Browser> {
   return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: patience });
 }
+
+const axeScript = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'); // half of what axe.source is, for every page
+/** The rules of axe about colours: they take most of its time. */
+const colours = ['color-contrast', 'link-in-text-block'];
+
+/** Look is what of a page is looked at: everything, its colours, or all but those. */
+type Look = 'all' | 'colours' | 'rest';
 
 /** Refusal is an answer that a test provokes: the browser writes an error to its console for it. */
 interface Refusal {
@@ -168,9 +177,9 @@ export class Visitor {
 
   /** fine fails when the page has a flaw for people with disabilities, not exactly
    * one heading of its own and a title, is wider than its window, has buttons too small for a phone's thumb, or has reported an error. */
-  async fine(what: string) {
+  async fine(what: string, look: Look = 'all') {
     await this.page.locator('h1').filter({ visible: true }).first().waitFor(); // its code may still be on its way
-    none(await this.flaws(), `${what}: axe`);
+    none(await this.flaws(look), `${what}: axe`);
     await this.headed(what);
     const wide = await this.page.evaluate(() => {
       const edge = document.documentElement.clientWidth;
@@ -183,14 +192,19 @@ export class Visitor {
     await this.quiet(what);
   }
 
-  /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs, and cuts no label off. */
-  async fineInBoth(what: string) {
-    await this.fine(what);
+  /** tidy is fine, and cuts no label off. */
+  async tidy(what: string, look: Look = 'all') {
+    await this.fine(what, look);
     none(await this.page.evaluate(untidy), `${what}: what does not fit`);
+  }
+
+  /** fineInBoth is tidy in the light and in the dark, between which nothing but the colours differs. */
+  async fineInBoth(what: string) {
+    await this.tidy(what);
     if (await this.page.locator('html[data-theme=rime-dark]').count()) return; // as the wall always is
     await this.page.emulateMedia({ colorScheme: 'dark' });
     await this.page.locator('html[data-theme=rime-dark]').waitFor();
-    none(await this.flaws(['color-contrast', 'link-in-text-block']), `${what}, dark: axe`);
+    none(await this.flaws('colours'), `${what}, dark: axe`);
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.locator('html[data-theme=rime-light]').waitFor();
   }
@@ -203,10 +217,11 @@ export class Visitor {
   }
 
   /** flaws is what axe finds, by all its rules or some. */
-  async flaws(rules?: string[]): Promise<string[]> {
-    if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axe.source);
-    return this.page.evaluate(async (only) => {
-      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) }); // of what passes it need not name the elements
+  async flaws(look: Look = 'all'): Promise<string[]> {
+    if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axeScript);
+    const rules: axe.RunOptions = look === 'colours' ? { runOnly: colours } : look === 'rest' ? { rules: Object.fromEntries(colours.map((id) => [id, { enabled: false }])) } : {};
+    return this.page.evaluate(async (some) => {
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...some }); // of what passes it need not name the elements
       return violations.map(({ impact, id, nodes: [n, ...more] }) => `${impact} ${id}: ${n!.target.join(' ').slice(-120)}: ${[...n!.any, ...n!.all, ...n!.none].map((c) => c.message).join(', ').slice(0, 160)}${more.length ? `, and ${more.length} more` : ''}`);
     }, rules);
   }
