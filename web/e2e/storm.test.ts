@@ -31,9 +31,9 @@ beforeAll(async () => {
   for (const path of ['/alerts', '/wall']) {
     const v = await Visitor.arrive(shop.browser, shop.server);
     more.push(v);
+    if (path === '/alerts') await v.page.clock.install(); // before there is a page: it would be 1970 for a moment
     await v.signIn(shop.owner.email, shop.owner.password);
     if (path === '/alerts') {
-      await v.page.clock.install();
       v.page.on('request', (r) => r.url().includes('/api/v1/alerts') && asked.push(r.url()));
       v.page.on('websocket', (ws) => ws.on('framereceived', (f) => void (String(f.payload).includes('"alert.resolved"') && ended++)));
     }
