@@ -50,7 +50,7 @@ export class Visitor {
   /** Declared refusals whose line in the console has not come yet. */
   private declared: Refusal[] = [];
   private marks = 0;
-  /** Its session is going to be ended elsewhere: whatever it asks is refused with 401, however often it asks. */
+  /** Its session or its rights are going to be ended elsewhere: what it asks is refused with 401 or 403, however often it asks. */
   endsElsewhere = false;
   /** Whatever it asks fails: the browser writes an error for that, too. */
   failing = false;
@@ -85,7 +85,7 @@ export class Visitor {
     const { url } = m.location();
     const status = Number(/responded with a status of (\d+)/.exec(m.text())?.[1]);
     const i = this.declared.findIndex((r) => r.status === status && URL.canParse(url) && new URL(url).pathname === r.path);
-    if (status === 401 && this.endsElsewhere) return;
+    if ((status === 401 || status === 403) && this.endsElsewhere) return;
     if (this.endsElsewhere && m.text().includes('HTTP Authentication failed')) return; // of the stream
     if ((status === 500 && this.failing) || (status === 429 && this.busy)) return;
     if (m.text().includes('WebSocket is closed before the connection is established')) return; // the page was left, or had another language, before a busy server had answered
