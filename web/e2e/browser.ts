@@ -1,5 +1,5 @@
 // Debian's chromium, and pages that complain about every error they see.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type axe from 'axe-core';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type ConsoleMessage, type Page } from 'playwright-core';
@@ -11,8 +11,12 @@ import { slowed } from './slow';
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 900 };
 
-export function launch(): Promise<Browser> {
-  return chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: patience });
+export const whole = process.env.CHROMIUM ?? '/usr/bin/chromium';
+/** shell is Debian's chromium without a window, where it is installed: it takes a third less time than the whole one, and lacks pushed messages. */
+const shell = ['/usr/bin/chromium-headless-shell'].find((path) => !process.env.CHROMIUM && existsSync(path)) ?? whole;
+
+export function launch(executablePath = shell): Promise<Browser> {
+  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: patience });
 }
 
 /** axeScript is axe, half as large as axe.source, with a memory for colours: of some hundred times that it parses one, a dozen are different. */

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { launch, phone, Visitor } from './browser';
+import { launch, phone, Visitor, whole } from './browser';
 import { Api, Office, Server } from './server';
 
 /** certified returns a key and a certificate of it for 127.0.0.1, in PEM. */
@@ -69,7 +69,7 @@ beforeAll(async () => {
   await new Promise<void>((ready) => service.listen(0, '127.0.0.1', ready));
   writeFileSync(join(files, 'cert.pem'), cert);
   process.env.SSL_CERT_FILE = join(files, 'cert.pem');
-  [server, browser] = await Promise.all([Server.start('--outbound-allow', '127.0.0.1/32'), launch()]);
+  [server, browser] = await Promise.all([Server.start('--outbound-allow', '127.0.0.1/32'), launch(whole)]);
   const office = new Office(server.url);
   const owner = await office.open(server.code);
   api = new Api(server.url, await office.token());

@@ -303,11 +303,12 @@ describe('a session that ends while something is typed', () => {
     expect(await v.page.evaluate(() => document.elementFromPoint(innerWidth / 2, 5)?.closest('dialog')?.getAttribute('aria-labelledby'))).toBe('gate'); // it covers the page
     expect(await v.flaws()).toEqual([]);
     await v.page.keyboard.press('Escape');
-    v.endsElsewhere = false;
     await door.getByLabel('E-mail').fill(owner.email);
     await door.getByLabel('Password').fill(owner.password);
     await door.getByRole('button', { name: 'Sign in' }).click();
     await door.waitFor({ state: 'detached' });
+    await v.quiet('signed in again');
+    v.endsElsewhere = false;
     expect(await dialog(v.page).getByLabel('Notes').inputValue()).toBe('The seal of the door is torn');
     await dialog(v.page).getByRole('button', { name: 'Save' }).click();
     await v.page.getByText('The seal of the door is torn').waitFor();
