@@ -1,5 +1,6 @@
 // A whole chain falls silent and comes back while the overview, the page of alerts and the wall are open: each says what the API
 // says, and none asks in vain.
+import type { Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Visitor } from './browser';
 import { numbers } from './figures';
@@ -22,6 +23,7 @@ const shop = openShop({
 const more: Visitor[] = [];
 const failed: string[] = [];
 const asked: string[] = []; // by the page of alerts
+const underway = new Set<Request>(); // of those
 let ended = 0; // alerts, as it has heard
 let alerts: Visitor['page'];
 let wall: Visitor['page'];
@@ -34,7 +36,9 @@ beforeAll(async () => {
     if (path === '/alerts') await v.page.clock.install(); // before there is a page: it would be 1970 for a moment
     await v.signIn(shop.owner.email, shop.owner.password);
     if (path === '/alerts') {
-      v.page.on('request', (r) => r.url().includes('/api/v1/alerts') && asked.push(r.url()));
+      const its = (r: Request) => r.url().includes('/api/v1/alerts');
+      v.page.on('request', (r) => its(r) && (underway.add(r), asked.push(r.url())));
+      for (const over of ['requestfinished', 'requestfailed'] as const) v.page.on(over as 'requestfinished', (r) => void underway.delete(r));
       v.page.on('websocket', (ws) => ws.on('framereceived', (f) => void (String(f.payload).includes('"alert.resolved"') && ended++)));
     }
     await v.page.goto(path);
@@ -80,16 +84,15 @@ async function agree(headline: string) {
   expect(failed).toEqual([]);
 }
 
-/** turn waits for a turn of the page of alerts, whose clock may stand. */
-const turn = () =>
-  alerts.evaluate(
-    () =>
-      new Promise<void>((done) => {
-        const { port1, port2 } = new MessageChannel();
-        port1.onmessage = () => done();
-        port2.postMessage(0);
-      }),
-  );
+/** rested waits until the page of alerts, whose clock may stand, has nothing under way: what follows from an answer is asked for before the next one comes. */
+const rested = () =>
+  expect
+    .poll(async () => {
+      const n = asked.length;
+      await alerts.evaluate(() => fetch('/readyz').then((r) => r.text()));
+      return asked.length - n + underway.size;
+    })
+    .toBe(0);
 
 async function back() {
   await api.import(csv(86_400));
@@ -112,11 +115,11 @@ it('a chain falls silent and comes back', async () => {
   await alerts.locator('[data-alert]').first().waitFor();
   // It must not jump so far that the page takes itself for a laptop that slept: that connects anew and asks for what it missed.
   await alerts.clock.pauseAt(await alerts.evaluate(() => Date.now() + 30_000));
-  await turn(); // it has asked by now what it asks by the timers that this ended
+  await rested(); // it has asked by now what it asks by the timers that this ended, of every page of its list
   const [before, already] = [asked.length, ended];
   await back();
   await expect.poll(() => ended - already).toBeGreaterThanOrEqual(size);
-  await turn(); // it has done by now what it does at once
+  await rested(); // it has done by now what it does at once
   expect(asked.slice(before)).toEqual([]);
   await alerts.clock.resume();
   await agree(fine);
