@@ -49,12 +49,14 @@ ui-every: build chromium ## every page for people with disabilities in every the
 screenshots: build ## every page in every size and theme, into screenshots/
 	cd web && npm run --silent screenshots
 
+# Installs what Debian has, also where its lists are older than what is there.
+apt = apt-get install -y -qq $(1) >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $(1) >/dev/null; }
+
 # Installs Debian's chromium if there is none and we are allowed to, and its variant without windows, which most tests use where it is.
 chromium:
-	@command -v chromium >/dev/null || { echo 'installing chromium'; apt-get install -y -qq chromium >/dev/null 2>&1 || \
-		{ apt-get update -qq && apt-get install -y -qq chromium >/dev/null; }; } || \
+	@command -v chromium >/dev/null || { echo 'installing chromium'; $(call apt,chromium); } || \
 		{ echo 'the browser tests need chromium: apt-get install chromium'; exit 1; }
-	@command -v chromium-headless-shell >/dev/null || { apt-get install -y -qq chromium-headless-shell || { apt-get update -qq && apt-get install -y -qq chromium-headless-shell; }; } >/dev/null 2>&1 || \
+	@command -v chromium-headless-shell >/dev/null || { $(call apt,chromium-headless-shell); } 2>/dev/null || \
 		echo 'no chromium-headless-shell: the browser tests take half as long again'
 
 # Installs Debian's newest Firefox likewise, in place of one older than 153, which lacks what Playwright asks for; where it cannot be had, its tests say that they are skipped.
@@ -65,13 +67,13 @@ firefox:
 # Installs Debian's PostgreSQL likewise, whose servers the tests start by themselves.
 postgres:
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { echo 'installing postgresql'; \
-		apt-get install -y -qq postgresql >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq postgresql >/dev/null; }; } || \
+		$(call apt,postgresql); } || \
 		{ echo 'the tests of the PostgreSQL store need it: apt-get install postgresql'; exit 1; }
 
 # Installs Debian's Mosquitto likewise, a broker and its clients.
 mosquitto:
 	@command -v mosquitto_pub >/dev/null && { command -v mosquitto >/dev/null || test -x /usr/sbin/mosquitto; } || { echo 'installing mosquitto'; \
-		apt-get install -y -qq mosquitto mosquitto-clients >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq mosquitto mosquitto-clients >/dev/null; }; } || \
+		$(call apt,mosquitto mosquitto-clients); } || \
 		{ echo 'the tests of MQTT need it: apt-get install mosquitto mosquitto-clients'; exit 1; }
 
 browser: build chromium firefox ## the UI in a real browser, against the real binary; SLOW=7 for answers and pages that are slow by that seed

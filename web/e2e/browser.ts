@@ -12,8 +12,9 @@ export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 900 };
 
 export const whole = process.env.CHROMIUM ?? '/usr/bin/chromium';
-/** shell is Debian's chromium without a window, where it is installed: it takes a third less time than the whole one, and lacks pushed messages. */
-const shell = ['/usr/bin/chromium-headless-shell'].find((path) => !process.env.CHROMIUM && existsSync(path)) ?? whole;
+const withoutWindows = '/usr/bin/chromium-headless-shell';
+/** shell is Debian's chromium without windows, where it is installed: it takes a third less time than the whole one, and lacks pushed messages. */
+const shell = !process.env.CHROMIUM && existsSync(withoutWindows) ? withoutWindows : whole;
 
 export function launch(executablePath = shell): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'], timeout: patience });
@@ -29,12 +30,6 @@ const axeScript = `${readFileSync(createRequire(import.meta.url).resolve('axe-co
     return this;
   };
 }`;
-/** The rules of axe about colours: they take most of its time. */
-const colours = ['color-contrast', 'link-in-text-block'];
-
-/** Look is what of a page is looked at: everything, its colours, or all but those. */
-type Look = 'all' | 'colours' | 'rest';
-
 /** Refusal is an answer that a test provokes: the browser writes an error to its console for it. */
 interface Refusal {
   path: string;
@@ -190,9 +185,9 @@ export class Visitor {
 
   /** fine fails when the page has a flaw for people with disabilities, not exactly
    * one heading of its own and a title, is wider than its window, has buttons too small for a phone's thumb, or has reported an error. */
-  async fine(what: string, look: Look = 'all') {
+  async fine(what: string) {
     await this.page.locator('h1').filter({ visible: true }).first().waitFor(); // its code may still be on its way
-    none(await this.flaws(look), `${what}: axe`);
+    none(await this.flaws(), `${what}: axe`);
     await this.headed(what);
     const wide = await this.page.evaluate(() => {
       const edge = document.documentElement.clientWidth;
@@ -205,19 +200,14 @@ export class Visitor {
     await this.quiet(what);
   }
 
-  /** tidy is fine, and cuts no label off. */
-  async tidy(what: string, look: Look = 'all') {
-    await this.fine(what, look);
-    none(await this.page.evaluate(untidy), `${what}: what does not fit`);
-  }
-
-  /** fineInBoth is tidy in the light and in the dark, between which nothing but the colours differs. */
+  /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs, and cuts no label off. */
   async fineInBoth(what: string) {
-    await this.tidy(what);
+    await this.fine(what);
+    none(await this.page.evaluate(untidy), `${what}: what does not fit`);
     if (await this.page.locator('html[data-theme=rime-dark]').count()) return; // as the wall always is
     await this.page.emulateMedia({ colorScheme: 'dark' });
     await this.page.locator('html[data-theme=rime-dark]').waitFor();
-    none(await this.flaws('colours'), `${what}, dark: axe`);
+    none(await this.flaws(['color-contrast', 'link-in-text-block']), `${what}, dark: axe`);
     await this.page.emulateMedia({ colorScheme: 'light' });
     await this.page.locator('html[data-theme=rime-light]').waitFor();
   }
@@ -230,11 +220,10 @@ export class Visitor {
   }
 
   /** flaws is what axe finds, by all its rules or some. */
-  async flaws(look: Look = 'all'): Promise<string[]> {
+  async flaws(rules?: string[]): Promise<string[]> {
     if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axeScript);
-    const rules: axe.RunOptions = look === 'colours' ? { runOnly: colours } : look === 'rest' ? { rules: Object.fromEntries(colours.map((id) => [id, { enabled: false }])) } : {};
-    return this.page.evaluate(async (some) => {
-      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...some }); // of what passes it need not name the elements
+    return this.page.evaluate(async (only) => {
+      const { violations } = await (globalThis as unknown as { axe: typeof axe }).axe.run({ resultTypes: ['violations'], ...(only ? { runOnly: only } : {}) }); // of what passes it need not name the elements
       return violations.map(({ impact, id, nodes: [n, ...more] }) => `${impact} ${id}: ${n!.target.join(' ').slice(-120)}: ${[...n!.any, ...n!.all, ...n!.none].map((c) => c.message).join(', ').slice(0, 160)}${more.length ? `, and ${more.length} more` : ''}`);
     }, rules);
   }

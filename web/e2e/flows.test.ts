@@ -281,7 +281,7 @@ describe('a status page', () => {
     await button('Withdraw', dialog()).click();
     await closed();
     await page.getByText('There is no link yet.').waitFor();
-    await neighbour.page.reload();
+    await neighbour.answered('GET', '/api/v1/status', () => neighbour.page.reload(), (status) => status === 401);
     await neighbour.page.getByText('This link does not work').waitFor();
     expect(await neighbour.page.getByText('Back walk-in').count()).toBe(0);
     await neighbour.fine('a link that was withdrawn');

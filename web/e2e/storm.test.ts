@@ -38,7 +38,8 @@ beforeAll(async () => {
     if (path === '/alerts') {
       const its = (r: Request) => r.url().includes('/api/v1/alerts');
       v.page.on('request', (r) => its(r) && (underway.add(r), asked.push(r.url())));
-      for (const over of ['requestfinished', 'requestfailed'] as const) v.page.on(over as 'requestfinished', (r) => void underway.delete(r));
+      v.page.on('requestfinished', (r) => void underway.delete(r));
+      v.page.on('requestfailed', (r) => void underway.delete(r));
       v.page.on('websocket', (ws) => ws.on('framereceived', (f) => void (String(f.payload).includes('"alert.resolved"') && ended++)));
     }
     await v.page.goto(path);

@@ -269,12 +269,12 @@ func (n *neighbours) flipValue(conn *sqlite.Conn, rnd *rand.Rand, table, column,
 	return err == nil // else the file could not hold it
 }
 
-// flips is how many bits the test flips: RIMEWATCH_FLIPS, by default 60.
-func flips(full int) int {
+// flips returns how many bits the test flips: RIMEWATCH_FLIPS, by default as many as it says.
+func flips(most int) int {
 	if n, err := strconv.Atoi(os.Getenv("RIMEWATCH_FLIPS")); err == nil {
 		return n
 	}
-	return full
+	return most
 }
 
 // TestFlippedBits: whatever bit of one workspace's rows is flipped, in whatever
@@ -284,11 +284,11 @@ func TestFlippedBits(t *testing.T) {
 	n := newNeighbours(t)
 	rnd := rand.New(rand.NewPCG(7, 11))
 	seen := make(map[string]int)
-	full := 60
+	most := 60
 	if testing.Short() {
-		full = 15
+		most = 15
 	}
-	for range flips(full) {
+	for range flips(most) {
 		path := filepath.Join(t.TempDir(), FileName)
 		for _, suffix := range []string{"", "-wal"} {
 			data, err := os.ReadFile(n.path + suffix)
