@@ -286,13 +286,14 @@ func (a *App) begin(ctx context.Context) error {
 	a.spawn(a.Sources.Run)
 	a.spawn(a.watchStore)
 	a.MQTT.Brokers.Start()
-	if a.cfg.part == nil {
-		return nil
-	}
-	if a.cfg.part.number == 0 {
+	// Before anybody is served: a read that fails ends a start, and must not end a server.
+	if a.cfg.part == nil || a.cfg.part.number == 0 {
 		if err := a.sayCode(ctx); err != nil {
 			return err
 		}
+	}
+	if a.cfg.part == nil {
+		return nil
 	}
 	if err := a.cfg.part.registry.Register(a.registry); err != nil {
 		return err
@@ -335,7 +336,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 	a.spawn(a.tls.run)
 	a.workers.Go(func() { a.server.serve(a.failed) })
 	a.log.Info("serving", "url", a.URL(), "data", a.cfg.Data)
-	return a.sayCode(ctx)
+	return nil
 }
 
 // Addr is where the server listens, also when port 0 was asked for.

@@ -1,0 +1,57 @@
+package app_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+)
+
+// told is a log that calls back at a word, before whoever says it goes on.
+type told struct {
+	word string
+	then func()
+}
+
+func (l told) Write(p []byte) (int, error) {
+	if strings.Contains(string(p), l.word) {
+		l.then()
+	}
+	return len(p), nil
+}
+
+// A database that goes away as soon as a server serves does not take it along, though
+// nobody has set it up yet.
+func TestDatabaseGoesAsItServes(t *testing.T) {
+	database, err := pgtest.Start("fsync=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(database.Stop)
+	a, err := app.New(t.Context(), app.Config{
+		Logger: slog.New(slog.NewTextHandler(told{"msg=serving", database.Kill}, nil)),
+		Serve: config.Serve{
+			Data: t.TempDir(), Listen: "127.0.0.1:0", Store: database.URL("postgres"), HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := database.Restart("fsync=off"); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the server does not read its database again", func() bool {
+		code, needed, err := a.Accounts.SetupCode(t.Context())
+		return err == nil && needed && code != ""
+	})
+	if err := a.Stop(); err != nil {
+		t.Error(err)
+	}
+}
