@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -26,7 +27,8 @@ type shop struct {
 	*testing.T
 	s                 *Store
 	workspace, device int64
-	n                 int // readings that were acknowledged
+	n                 int    // readings that were acknowledged
+	mark              string // in what is sent with each, unless empty
 }
 
 func newShop(t *testing.T, s *Store) *shop {
@@ -48,6 +50,9 @@ func (x *shop) commit() error {
 	r := rimewatch.Reading{At: at}
 	r.Set(rimewatch.Humidity, 50)
 	g := &store.Group{Now: at, Parts: [][]store.Input{{{Kind: store.InputReading, DeviceID: x.device, Reading: r}}}}
+	if x.mark != "" {
+		g.Parts[0] = append(g.Parts[0], store.Input{Kind: store.InputHeartbeat, DeviceID: x.device, Payload: []byte(x.mark)})
+	}
 	err := storetest.Commit(x.Context(), x.s, g, &store.Effects{})
 	if err == nil {
 		x.n++
@@ -179,16 +184,27 @@ func TestDemoted(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(database.Stop)
+	u, err := url.Parse(database.URL("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := pgtest.NewProxy(t, u.Host)
+	u.Host = proxy.Addr()
 	waits := make(chan struct{})
-	x := newShop(t, ready(t, openAt(t, Config{URL: database.URL("postgres"), Logger: slog.New(&ear{"25006", sync.OnceFunc(func() { close(waits) })}), quiet: true, patience: 10 * time.Minute})))
+	x := newShop(t, ready(t, openAt(t, Config{URL: u.String(), Logger: slog.New(&ear{"25006", sync.OnceFunc(func() { close(waits) })}), quiet: true, patience: 10 * time.Minute})))
 	if err := x.commit(); err != nil {
 		t.Fatal(err)
 	}
+	// The answer is lost on the way, and nobody comes through before the server is a standby.
+	x.mark = "the last before the end"
+	proxy.Arm(pgtest.StallRequest, x.mark)
+	answer := make(chan error, 1)
+	go func() { answer <- x.commit() }()
+	until(t, func() bool { return proxy.Cuts() == 1 })
 	if err := database.Demote("fsync=off"); err != nil {
 		t.Fatal(err)
 	}
-	answer := make(chan error, 1)
-	go func() { answer <- x.commit() }()
+	proxy.Resume()
 	select {
 	case <-waits: // it was told that the server is read-only
 	case err := <-answer:

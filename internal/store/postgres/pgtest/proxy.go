@@ -16,6 +16,7 @@ const (
 	MidRequest                   // the server gets half of it
 	BeforeAnswer                 // the server does it, nobody hears of that
 	HoldRequest                  // the client is cut off, and the server gets the request at Release
+	StallRequest                 // the server never hears of it, and nothing passes any more until Resume
 )
 
 // Proxy stands between a store and its server.
@@ -183,6 +184,10 @@ func (l *link) requests() {
 		}
 		switch l.p.match(buf[:n]) {
 		case BeforeRequest:
+			l.close()
+			return
+		case StallRequest:
+			l.p.Stall()
 			l.close()
 			return
 		case MidRequest:
