@@ -93,10 +93,20 @@ afterAll(async () => {
   rmSync(files, { recursive: true, force: true });
 });
 
-/** deliver hands what the server has sent since to the browser, and the worker shows it. */
-async function deliver() {
+/**
+ * delivered hands what the server has sent since to the browser, and waits until the worker shows it. Here that is
+ * handed over once more, as the same notification, until it is: on a busy machine the browser has lost one.
+ */
+async function delivered(looks: object) {
   await expect.poll(() => registrationId !== '' && pushed.length > 0).toBe(true);
-  await cdp.send('ServiceWorker.deliverPushMessage', { origin: server.url, registrationId, data: pushed.shift()! });
+  const data = pushed.shift()!;
+  await expect
+    .poll(async () => {
+      await cdp.send('ServiceWorker.deliverPushMessage', { origin: server.url, registrationId, data });
+      await page.waitForTimeout(1000);
+      return shown();
+    })
+    .toContainEqual(looks);
 }
 
 const shown = () =>
@@ -109,14 +119,13 @@ it('is switched on in the account, and a test arrives', async () => {
   await page.goto('/account');
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await visitor.answered('POST', '/api/v1/me/push', () => page.getByRole('button', { name: 'Notify me here' }).click());
-  await deliver();
-  await expect.poll(shown).toMatchObject([{ tag: 'test', actions: [] }]);
+  await delivered(expect.objectContaining({ tag: 'test', actions: [] }));
+  expect(await shown()).toHaveLength(1);
 });
 
 it('shows an alert with a button', async () => {
   await api.send('POST', '/v1/readings', { device_serial: 'WIC-1', product_zone_temp: 15.5 });
-  await deliver();
-  await expect.poll(shown).toContainEqual({ title: expect.stringContaining('Back walk-in'), body: expect.stringContaining('15.5'), tag: 'alert-1', requireInteraction: true, actions: ['Acknowledge'] });
+  await delivered({ title: expect.stringContaining('Back walk-in'), body: expect.stringContaining('15.5'), tag: 'alert-1', requireInteraction: true, actions: ['Acknowledge'] });
 });
 
 it('acknowledges by the button, and says so', async () => {
