@@ -195,7 +195,7 @@ func TestDemoted(t *testing.T) {
 	if err := x.commit(); err != nil {
 		t.Fatal(err)
 	}
-	// The answer is lost on the way, and nobody comes through before the server is a standby.
+	// It is cut off on its way, and nothing comes through before the server is a standby.
 	x.mark = "the last before the end"
 	proxy.Arm(pgtest.StallRequest, x.mark)
 	answer := make(chan error, 1)
