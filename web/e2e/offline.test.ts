@@ -122,15 +122,30 @@ it('lists the alerts that were active, and says how old that is', async () => {
   visitor.cutOff = false;
 });
 
-it('opens where the network swallows everything, too', async () => {
+it('opens where the network swallows everything, too, and leaves what it shows where it is', async () => {
+  await api.send('POST', '/v1/readings', { device_serial: 'WAITS-1', product_zone_temp: 3 }); // nobody has registered it
+  await page.goto('/');
+  const waits = page.getByText('1 new device is waiting to be accepted');
+  await waits.waitFor();
+  await page.getByText('Live', { exact: true }).first().waitFor();
   await page.evaluate(() => dispatchEvent(new Event('pagehide')));
+  await expect.poll(() => kept('waiting')).toMatch(/"data":1\D/);
+  let come = () => {};
+  const released = new Promise<void>((resolve) => (come = resolve));
+  await page.route('**/api/v1/sources', (route) => released.then(() => route.continue()));
   visitor.cutOff = true; // connections that are given up
   line.swallow();
   await page.reload({ waitUntil: 'commit' });
   await page.getByText(/^Reconnecting, values from \d\d:\d\d$/).waitFor();
-  await page.getByText('Walk-in 2').first().waitFor();
+  await page.getByText('Walk-in 3').first().waitFor();
+  await waits.waitFor();
   line.deliver();
   await page.getByText('Live', { exact: true }).first().waitFor();
+  await visitor.drawn();
+  expect(await waits.count()).toBe(1); // whatever the server has still to say of them
+  expect(await page.locator('[aria-busy=true]').count()).toBe(0);
+  expect(await visitor.shift(), 'layout shift').toBeLessThan(0.05);
+  come();
   await visitor.settled();
   await visitor.quiet('the server is back');
   visitor.cutOff = false;

@@ -1,6 +1,7 @@
 // Senders that wait to be accepted: how many, and of which sources. There is no event
 // for them, so they are asked for while somebody looks.
 import { api, ask, type Schemas } from '../api/client';
+import { keep, kept } from './kept';
 
 export type Source = Schemas['SourceJSON'];
 
@@ -16,7 +17,14 @@ export async function held(id: number) {
 
 /** waitingNow counts all senders that wait. */
 export async function waitingNow(): Promise<number> {
-  return (await ask(api.GET('/v1/sources'))).waiting_senders;
+  const { waiting_senders: n } = await ask(api.GET('/v1/sources'));
+  void keep('waiting', n);
+  return n;
+}
+
+/** waitingBefore returns how many waited when the server last said so, 0 where that is not known. */
+export async function waitingBefore(): Promise<number> {
+  return (await kept<number>('waiting'))?.data ?? 0;
 }
 
 /** every calls f now and every so many ms while the page is seen; the returned function ends it. */
