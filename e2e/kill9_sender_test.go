@@ -37,6 +37,8 @@ type sender struct {
 	unit   *simulate.Unit   // that is measured; nil makes temperatures up
 	first  rimewatch.Time   // its first reading
 	before []rimewatch.Time // its last reading before each load
+	rest   func()           // ends its sending; what is under way then is given up where late is nil
+	rests  <-chan struct{}  // closed when it sends no more
 }
 
 // sample is a reading that was sent: its sum, and all of it until it is acknowledged.

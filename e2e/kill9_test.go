@@ -150,7 +150,13 @@ func (k *killer) drive(ctx context.Context, c *client.Client) (enough func()) {
 	var first sync.WaitGroup
 	for _, d := range k.devices {
 		first.Add(1)
-		k.senders.Go(func() { d.drive(ctx, c, sync.OnceFunc(first.Done)) })
+		sends, rest := context.WithCancel(ctx)
+		rests := make(chan struct{})
+		d.rest, d.rests = rest, rests
+		k.senders.Go(func() {
+			defer close(rests)
+			d.drive(sends, c, sync.OnceFunc(first.Done))
+		})
 	}
 	return first.Wait
 }
