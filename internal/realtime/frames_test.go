@@ -3,7 +3,9 @@ package realtime
 import (
 	"bytes"
 	"errors"
+	"net"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -62,4 +64,37 @@ func TestFrameWatch(t *testing.T) {
 			t.Fatalf("after it: %v", err)
 		}
 	})
+}
+
+// written is a connection that keeps what was written to it.
+type written struct {
+	net.Conn
+	bytes.Buffer
+}
+
+func (w *written) Write(b []byte) (int, error)      { return w.Buffer.Write(b) }
+func (w *written) SetWriteDeadline(time.Time) error { return nil }
+func (w *written) Read(b []byte) (int, error)       { return w.Buffer.Read(b) }
+
+// TestNothingAfterTheCloseFrame: frames that were taken before the socket was
+// closed do not go out behind the close frame; behind other control frames they do.
+func TestNothingAfterTheCloseFrame(t *testing.T) {
+	var w written
+	l := &framedConn{Conn: &w}
+	text, ping, end := []byte{0x81, 1, 'a'}, []byte{0x89, 0}, []byte{0x88, 2, 3, 0xf4}
+	if _, err := l.Write(ping); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.send(text); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Write(end); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.send(text); !errors.Is(err, errEnded) {
+		t.Errorf("frames after the close frame: %v", err)
+	}
+	if want := bytes.Join([][]byte{ping, text, end}, nil); !bytes.Equal(w.Bytes(), want) {
+		t.Errorf("sent % x, want % x", w.Bytes(), want)
+	}
 }

@@ -375,6 +375,29 @@ func TestEndOfRights(t *testing.T) {
 	})
 }
 
+// ended is a connection whose close frame has just gone.
+type ended struct{ *peer }
+
+func (ended) Write([]byte) error { return errEnded }
+
+// TestWritingBehindTheCloseFrame: a writer that comes too late does not cut the
+// connection while the peer has yet to answer the close frame.
+func TestWritingBehindTheCloseFrame(t *testing.T) {
+	inBubble(t, func(g *ground) {
+		p := g.join(1, 1)
+		p.subscribe(`"id":1,"channel":"alerts"`)
+		p.s.conn = ended{p}
+		g.alert(1, 1, rimewatch.Warning)
+		if code := p.code(); code != -1 {
+			t.Errorf("cut, with %d", code)
+		}
+		p.s.shut(closeForbidden)
+		if code := p.code(); code != closeForbidden.code {
+			t.Errorf("closed with %d", code)
+		}
+	})
+}
+
 func TestStopping(t *testing.T) {
 	inBubble(t, func(g *ground) {
 		p := g.join(1, 1)

@@ -18,7 +18,8 @@ import (
 
 // conn is a connection as the hub sees it.
 type conn interface {
-	// Write sends whole frames. It may block, but not for ever.
+	// Write sends whole frames. It may block, but not for ever. It answers
+	// errEnded once a close frame has gone, whoever began to close.
 	Write(frames []byte) error
 	// Close sends a close frame, waits a little for the peer's and closes. It
 	// blocks until then.
@@ -276,6 +277,9 @@ func (s *socket) write() {
 		err := s.conn.Write(frames)
 		if !shared && cap(frames) <= 2*chunkSize {
 			*buf = frames // it may have grown
+		}
+		if errors.Is(err, errEnded) {
+			return // whoever closes waits for the peer's close frame. Nobody writes any more
 		}
 		if err != nil {
 			// A part of a frame may be out, so nothing can follow, not even a close

@@ -118,9 +118,18 @@ func (c *connection) Abort() { _ = c.ws.CloseNow() }
 type framedConn struct {
 	net.Conn
 	mu     sync.Mutex
+	ended  bool       // a close frame went out; under mu
 	in     io.Reader  // the bytes that came with the handshake, then the connection
 	frames frameWatch // of the reader
 }
+
+// errEnded means that the close frame has gone, after which nothing may follow
+// (RFC 6455, 5.5.1): browsers take a frame after it for a broken connection, and
+// lose the reason with it.
+var errEnded = errors.New("the close frame has been sent")
+
+// opClose is the first byte of a close frame (RFC 6455, 5.2).
+const opClose = 0x88
 
 // Read is the library's. It fails at the head of a frame that is too large.
 func (l *framedConn) Read(b []byte) (int, error) {
@@ -138,12 +147,18 @@ func (l *framedConn) Read(b []byte) (int, error) {
 func (l *framedConn) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.ended = l.ended || len(b) > 0 && b[0] == opClose
 	return l.Conn.Write(b)
 }
 
+// send is the hub's. Its frames may have been taken before the socket was closed:
+// after the close frame it answers errEnded and sends nothing.
 func (l *framedConn) send(b []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ended {
+		return errEnded
+	}
 	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
