@@ -117,9 +117,6 @@ func (d *sender) drive(ctx context.Context, c *client.Client, answered func()) {
 		case d.size > 1:
 			pause = batchMS
 		}
-		if d.late != nil {
-			pause *= 3 // so that not all of them are under way at one moment
-		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(rand.N(time.Duration(pause) * time.Millisecond)):
