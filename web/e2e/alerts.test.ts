@@ -10,11 +10,12 @@ const shop = openShop({ viewport: phone, fill });
 beforeAll(() => ({ api, page, visitor } = shop));
 
 const hot = 13; // °C above its limit is critical for a walk-in freezer
-async function fill({ api }: Shop) {
-  for (const [serial, name, t] of [['A-1', 'Warm freezer', -13.5], ['A-2', 'Hot freezer', hot], ['A-3', 'Other warm freezer', -14]] as const) {
-    await api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400 });
-    await api.history(serial, Array.from({ length: 75 }, () => t));
-  }
+async function warm({ api }: Shop, serial: string, name: string, t: number) {
+  await api.send('POST', '/v1/devices', { serial, name, equipment_type: 'walkin_freezer', offline_after_s: 86_400 });
+  await api.history(serial, Array.from({ length: 75 }, () => t));
+}
+async function fill(shop: Shop) {
+  for (const [serial, name, t] of [['A-1', 'Warm freezer', -13.5], ['A-2', 'Hot freezer', hot], ['A-3', 'Other warm freezer', -14]] as const) await warm(shop, serial, name, t);
 }
 
 const dialog = () => page.getByRole('dialog');
@@ -63,6 +64,22 @@ describe('the list', () => {
 });
 
 describe('one alert', () => {
+  it('is the one that was pressed, whatever comes above it meanwhile', async () => {
+    const rows = page.locator('[data-alert]');
+    await expect.poll(() => rows.first().textContent()).toContain('Hot freezer');
+    await page.getByLabel('Severity').focus(); // which the press takes away
+    await rows.first().hover();
+    await page.mouse.down();
+    const lists = (name: string) => page.waitForResponse(async (r) => new URL(r.url()).pathname === '/api/v1/alerts' && (await r.text()).includes(name));
+    await Promise.all([lists('Freezer that came later'), warm(shop, 'A-4', 'Freezer that came later', hot)]);
+    await visitor.drawn();
+    await page.mouse.up();
+    await page.getByRole('region', { name: 'Chart of the hours around it' }).waitFor();
+    await page.getByRole('heading', { level: 1 }).filter({ visible: true, hasText: 'Hot freezer' }).waitFor();
+    await page.goBack();
+    await expect.poll(() => rows.first().textContent()).toContain('Freezer that came later');
+  });
+
   it('has its chart', async () => {
     await page.locator('[data-alert]').filter({ hasText: 'Hot freezer' }).click();
     await page.getByRole('region', { name: 'Chart of the hours around it' }).locator('canvas').waitFor();

@@ -4,6 +4,7 @@
 import { api, ask, pages, type Alert, type Device, type EquipmentType, type Failure, type Latest, type Site, type Summary } from '../api/client';
 import { clock } from './clock.svelte';
 import { away, keep, kept } from './kept';
+import { unpressed } from './press';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
 import { limited, snapshot, Unit, worstFirst, type Snapshot } from './unit.svelte';
 
@@ -165,7 +166,7 @@ class Fleet implements Listener {
     this.held = null;
     clearTimeout(this.orderTimer);
     clearTimeout(this.newsTimer);
-    this.newsTimer = undefined;
+    this.orderTimer = this.newsTimer = undefined;
     this.byID.clear();
     this.dirty.clear();
     this.units = [];
@@ -412,7 +413,7 @@ class Fleet implements Listener {
   }
 
   private reorder() {
-    this.orderTimer ??= setTimeout(() => this.order(), this.orderWait);
+    this.orderTimer ??= setTimeout(() => unpressed(() => this.order()), this.orderWait);
   }
 
   private order() {

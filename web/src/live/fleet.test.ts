@@ -3,9 +3,12 @@ import type { Alert, Device } from '../api/client';
 
 const nothing = () => {};
 const answers: Record<string, unknown> = {};
+const events = new EventTarget(); // of the window
 beforeEach(() => {
   vi.useFakeTimers();
-  for (const name of ['addEventListener', 'removeEventListener', 'cancelAnimationFrame']) vi.stubGlobal(name, nothing);
+  vi.stubGlobal('addEventListener', events.addEventListener.bind(events));
+  vi.stubGlobal('removeEventListener', events.removeEventListener.bind(events));
+  vi.stubGlobal('cancelAnimationFrame', nothing);
   vi.stubGlobal('requestAnimationFrame', () => 1);
   vi.stubGlobal('document', { addEventListener: nothing, removeEventListener: nothing, visibilityState: 'visible' });
   vi.stubGlobal('location', { origin: 'https://rime.example', pathname: '/' });
@@ -60,6 +63,23 @@ test('what was shown at once and failed is taken back, unless somebody has chang
   fleet.putAlert(alert({ id: 8, acknowledged_by: 'Ben' }));
   fleet.takeBack(mine, before);
   expect((await now()).alerts.map((a) => a.acknowledged_by)).toEqual(['Ben']);
+});
+
+test('no device changes its place while something is pressed', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  const order = () => fleet.units.map((u) => u.id);
+  fleet.put(device('2026-03-01T02:00:00.000Z', 4));
+  fleet.put({ ...device('2026-03-01T02:00:00.000Z', 9), id: 2, name: 'Yoghurt' });
+  vi.advanceTimersByTime(1000);
+  expect(order()).toEqual([1, 2]);
+  events.dispatchEvent(new Event('pointerdown'));
+  fleet.putAlert(alert({ id: 20, device_id: 2 }));
+  vi.advanceTimersByTime(1000);
+  expect(order()).toEqual([1, 2]);
+  expect(fleet.unit(2)!.next.condition).toBe('warning'); // what is known of it goes on
+  events.dispatchEvent(new Event('pointerup'));
+  vi.advanceTimersByTime(100);
+  expect(order()).toEqual([2, 1]);
 });
 
 test('what is kept is as old as what was last heard', async () => {
