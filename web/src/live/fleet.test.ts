@@ -72,12 +72,12 @@ test('no device changes its place while something is pressed', async () => {
   fleet.put({ ...device('2026-03-01T02:00:00.000Z', 9), id: 2, name: 'Yoghurt' });
   vi.advanceTimersByTime(1000);
   expect(order()).toEqual([1, 2]);
-  events.dispatchEvent(new Event('pointerdown'));
+  events.dispatchEvent(Object.assign(new Event('pointerdown'), { buttons: 1 }));
   fleet.putAlert(alert({ id: 20, device_id: 2 }));
   vi.advanceTimersByTime(1000);
   expect(order()).toEqual([1, 2]);
   expect(fleet.unit(2)!.next.condition).toBe('warning'); // what is known of it goes on
-  events.dispatchEvent(new Event('pointerup'));
+  events.dispatchEvent(Object.assign(new Event('pointerup'), { buttons: 0 }));
   vi.advanceTimersByTime(100);
   expect(order()).toEqual([2, 1]);
 });

@@ -2,7 +2,6 @@
 // They belong to one person in one workspace: what another one left is never shown.
 import { Failure } from '../api/client';
 import { clock } from './clock.svelte';
-import { stream } from './stream.svelte';
 
 const name = 'values';
 const longest = 7 * 86_400_000; // ms: older ones help nobody
@@ -47,20 +46,6 @@ export async function forget(): Promise<void> {
 /** away reports whether a failure says nothing but that the server cannot be reached. */
 export function away(e: unknown): boolean {
   return e instanceof Failure && (e.offline || [502, 503, 504].includes(e.status));
-}
-
-/** lastKnown asks, and keeps the answer; while the server is away it returns the one kept, and the stream says how old it is. */
-export async function lastKnown<T>(key: string, asked: Promise<T>): Promise<T> {
-  try {
-    const data = await asked;
-    void keep(key, data);
-    return data;
-  } catch (e) {
-    const had = away(e) ? await kept<T>(key) : null;
-    if (!had) throw e;
-    stream.shows(had.at);
-    return had.data;
-  }
 }
 
 /** install registers the service worker, by which the pages open without the server. */

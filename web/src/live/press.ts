@@ -1,32 +1,30 @@
 // What a finger or a mouse presses stays where it is until it has been clicked: where another row lies there at the
-// release, a browser gives the click to neither.
+// release, a browser gives the click to neither, or to that one.
 const late = 100; // ms after the release until which browsers say what was clicked
 
 let pressed = false;
 let released: ReturnType<typeof setTimeout> | undefined;
 const waiting: (() => void)[] = [];
 
-function press() {
-  clearTimeout(released);
-  released = undefined;
-  pressed = true;
-}
-
-function release() {
-  if (pressed) released ??= setTimeout(rest, late);
-}
-
 function rest() {
-  released = undefined;
   pressed = false;
+  released = undefined;
   for (const run of waiting.splice(0)) run();
 }
 
-addEventListener('pointerdown', press, true);
-for (const end of ['pointerup', 'pointercancel']) addEventListener(end, release, true);
-// A menu or another window may have taken the release.
-addEventListener('blur', release); // of the window alone
-addEventListener('pointermove', (e) => e.buttons === 0 && release(), { capture: true, passive: true });
+// A menu or another window may take a release: the next move tells of it.
+for (const name of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'] as const)
+  addEventListener(
+    name,
+    ({ buttons }) => {
+      if (buttons) {
+        clearTimeout(released);
+        released = undefined;
+        pressed = true;
+      } else if (pressed) released ??= setTimeout(rest, late);
+    },
+    true,
+  );
 
 /** unpressed runs what moves things, at once or when nothing is pressed any more. */
 export function unpressed(run: () => void) {

@@ -1,19 +1,7 @@
-// Senders that wait to be accepted: how many, and of which sources. There is no event
-// for them, so they are asked for while somebody looks.
-import { api, ask, type Schemas } from '../api/client';
+// How many senders wait to be accepted. There is no event for them, so they are
+// asked for while somebody looks.
+import { api, ask } from '../api/client';
 import { keep, kept } from './kept';
-
-export type Source = Schemas['SourceJSON'];
-
-/** sources lists where readings come from. */
-export async function sources(): Promise<Source[]> {
-  return (await ask(api.GET('/v1/sources'))).sources;
-}
-
-/** held is one page of the senders of a source that wait. */
-export async function held(id: number) {
-  return ask(api.GET('/v1/sources/{id}/held', { params: { path: { id: String(id) }, query: { page: 1, per_page: 100 } } }));
-}
 
 /** waitingNow counts all senders that wait. */
 export async function waitingNow(): Promise<number> {
