@@ -3,7 +3,7 @@
 import { createServer, type Server as Receiver } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readFile } from 'node:fs/promises';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, WebSocket } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { phone, Visitor } from './browser';
 import { openShop, type Shop } from './shop';
@@ -255,6 +255,24 @@ describe('people', () => {
     await expect.poll(() => page.getByText('This browser').count()).toBe(1);
     await elsewhere.page.getByRole('heading', { name: 'Sign in' }).waitFor(); // its live connection was closed
     await elsewhere.leave();
+  });
+
+  it('sign out, and nothing is asked that is refused, though the stream ends before the answer is there', async () => {
+    const v = await Visitor.arrive(shop.browser, shop.server);
+    let stream: WebSocket;
+    v.page.on('websocket', (s) => (stream = s));
+    await v.signIn('ada@example.com', 'a walk-in at four');
+    await v.page.getByText('Live', { exact: true }).first().waitFor();
+    await v.page.route('**/api/v1/auth/sign-out', async (route) => {
+      const response = await route.fetch();
+      if (!stream.isClosed()) await stream.waitForEvent('close');
+      await v.drawn();
+      await route.fulfill({ response });
+    });
+    await v.page.getByLabel('Account menu').click();
+    await button('Sign out', v.page).click();
+    await v.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await v.leave();
   });
 });
 

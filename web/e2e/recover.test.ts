@@ -52,6 +52,30 @@ describe('another window of the same browser', () => {
   });
 });
 
+describe('who goes to another workspace', () => {
+  it('takes nothing along that was kept of this one', async () => {
+    const device = () => page.evaluate(async () => (await caches.match('/kept/' + encodeURIComponent('device wic-1'), { cacheName: 'values' }))?.text());
+    await page.goto('/devices/WIC-1');
+    await live(page);
+    await expect.poll(device).toContain('Walk-in 1');
+    await page.route('**/api/v1/me', async (route) => {
+      const answer = await route.fetch();
+      const said = await answer.json();
+      said.data.memberships.push({ ...said.data.memberships[0], workspace_id: said.data.workspace.id + 1, workspace_name: 'Another Shop' });
+      await route.fulfill({ response: answer, json: said });
+    });
+    await page.route('**/api/v1/me/workspace', (route) => route.fulfill({ json: { success: true, data: {} } }));
+    await page.reload();
+    await page.getByLabel('Account menu').click();
+    await page.getByRole('button', { name: 'Go to Another Shop' }).click();
+    await page.waitForURL(server.url + '/');
+    expect(await device()).toBeUndefined();
+    await page.unrouteAll();
+    await page.goto('/');
+    await live(page);
+  });
+});
+
 describe('rights that are taken away', () => {
   it('take the buttons and the devices with them', async () => {
     const person = await office.hire('technician');

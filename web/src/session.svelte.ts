@@ -23,6 +23,8 @@ class Session {
   shutOut = $state<'' | 'membership' | 'second_factor'>('');
   /** The session has ended under a form that is not sent yet: the page stays, and who signs in again goes on. */
   lapsed = $state(false);
+  /** Whoever is signed in is signing out: nothing is asked any more that would be refused. */
+  leaving = $state(false);
 
   /** start asks the server who is there. */
   async start() {
@@ -89,14 +91,20 @@ class Session {
   }
 
   async signOut() {
-    await ask(api.POST('/v1/auth/sign-out'));
-    this.ended(true);
+    this.leaving = true;
+    try {
+      await ask(api.POST('/v1/auth/sign-out'));
+      this.ended(true);
+    } finally {
+      this.leaving = false;
+    }
     router.go('/sign-in');
   }
 
   /** look goes to another of the person's workspaces, with all windows of this browser: they have one session. */
   async look(workspace_id: number) {
     await ask(api.POST('/v1/me/workspace', { body: { workspace_id } }));
+    await forget();
     windows?.postMessage('');
     location.assign('/');
   }

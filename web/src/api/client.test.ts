@@ -107,3 +107,40 @@ it('renews the session while nothing else is under way', async () => {
   answer['/api/v1/alerts']!();
   await after;
 });
+
+it('signs out when what was asked before is answered, and does not send what is asked meanwhile', async () => {
+  const asked: string[] = [];
+  const answer: Record<string, () => void> = {};
+  let status = 500;
+  vi.stubGlobal('fetch', (path: string) => {
+    asked.push(path.replace('/api/v1/', ''));
+    return new Promise<Response>((resolve) => (answer[path.replace('/api/v1/', '')] = () => resolve(new Response('{}', { status: path.endsWith('sign-out') ? status : 200 }))));
+  });
+  const settle = () => new Promise((done) => setTimeout(done));
+  const before = api.GET('/v1/devices');
+  await settle();
+  let left = api.POST('/v1/auth/sign-out');
+  await settle();
+  expect(asked).toEqual(['devices']);
+  answer['devices']!();
+  await before;
+  await settle();
+  const during = api.GET('/v1/alerts');
+  answer['auth/sign-out']!();
+  await left; // which the server could not do: everything goes on
+  await settle();
+  expect(asked).toEqual(['devices', 'auth/sign-out', 'alerts']);
+  answer['alerts']!();
+  await during;
+
+  status = 200;
+  left = api.POST('/v1/auth/sign-out');
+  await settle();
+  const late = api.GET('/v1/sites');
+  answer['auth/sign-out']!();
+  await left;
+  expect((await late).response.status).toBe(401);
+  void api.GET('/v1/setup'); // of whoever comes next
+  await settle();
+  expect(asked.slice(3)).toEqual(['auth/sign-out', 'setup']);
+});

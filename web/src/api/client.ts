@@ -117,7 +117,10 @@ async function inOrder(method: string, path: string, call?: Call): Promise<Answe
 
 // Their answers put another session in the place of this one: a request that came to the server after that, with the old one, would be
 // refused, and read as its end. So they wait for those under way, and the next ones for them.
-const renewing = new Set(['/v1/me/password', '/v1/me/second-factor/confirm', '/v1/me/second-factor/remove']);
+const renewing = new Set(['/v1/me/password', '/v1/me/second-factor/confirm', '/v1/me/second-factor/remove', '/v1/auth/sign-out', '/v1/me/workspace']);
+// After the last two there is no session, or one in another workspace: what waited was asked in the old one, and is refused without being sent.
+const ending = /sign-out|workspace$/;
+let ended = 0;
 const patience = 5000; // ms
 const underway = new Set<Promise<unknown>>();
 let renewed: Promise<unknown> = Promise.resolve();
@@ -126,10 +129,15 @@ async function inTurn(method: string, path: string, call?: Call): Promise<Answer
   if (renewing.has(path)) {
     const others = Promise.race([Promise.allSettled(underway), new Promise((done) => setTimeout(done, patience))]);
     const answer = others.then(() => send(method, path, call));
-    renewed = answer.catch(() => {});
+    renewed = answer.then(
+      (a) => void (ended += +(ending.test(path) && a.response.ok)),
+      () => {},
+    );
     return answer;
   }
+  const before = ended;
   await renewed;
+  if (before !== ended) return { response: new Response(null, { status: 401 }) };
   const answer = inOrder(method, path, call);
   const over = () => underway.delete(answer);
   underway.add(answer);

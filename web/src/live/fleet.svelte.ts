@@ -122,6 +122,7 @@ class Fleet implements Listener {
   }
 
   resume() {
+    if (this.status === 'idle') return; // whoever was signed in has left
     if (this.status !== 'ready') return void this.start();
     stream.start(this);
     this.watch();

@@ -38,7 +38,7 @@ export async function kept<T>(key: string): Promise<{ at: number; data: T } | nu
   }
 }
 
-/** forget drops everything: somebody has signed out. */
+/** forget drops everything: somebody has signed out, or looks at another workspace. */
 export async function forget(): Promise<void> {
   if (able()) await caches.delete(name).catch(() => {});
 }

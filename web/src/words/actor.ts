@@ -7,3 +7,8 @@ export function actor(by: string): string {
   if (kind) return kind === 'token' ? tr('token {name}', { name: name! }) : tr('source {name}', { name: name! });
   return by === 'service' ? tr('the service') : by === 'command line' ? tr('the command line') : by;
 }
+
+/** person is who did something, without the address: "Ada" of "Ada <ada@example.com>". */
+export function person(actor: string): string {
+  return actor.replace(/^(.*\S)\s*<[^<>]*>$/, '$1');
+}

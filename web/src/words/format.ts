@@ -6,7 +6,7 @@ import { language, languages, tr } from './tr';
 export type Units = 'c' | 'f';
 type Dates = 'dmy' | 'mdy' | 'ymd';
 
-const minus = '\u2212'; // as wide as a plus, so columns stay
+export const minus = '\u2212'; // as wide as a plus, so columns stay
 const thin = '\u202f';
 
 // Whoever reads °F reads numbers as in the United States, in Spanish too.
@@ -20,20 +20,8 @@ export function number(v: number, digits = 0): string {
   return v < 0 && /[1-9]/.test(s) ? minus + s : s;
 }
 
-/** typed is a number as somebody may type it, with a comma or a true minus sign. */
-export function typed(text: string): number {
-  return Number(text.trim().replace(',', '.').replace(minus, '-'));
-}
-
-/** aNumber is the pattern of what `typed` takes. */
-export const aNumber = `\\s*[\\-+${minus}]?(\\d+([.,]\\d*)?|[.,]\\d+)\\s*`;
-
 export function toUnits(celsius: number, units: Units): number {
   return units === 'f' ? celsius * 1.8 + 32 : celsius;
-}
-
-export function fromUnits(shown: number, units: Units): number {
-  return units === 'f' ? (shown - 32) / 1.8 : shown;
 }
 
 /** difference is a difference between temperatures: "8.0 °C", "14.4 °F". */
@@ -101,7 +89,8 @@ const tag = () => (language !== 'en' ? language : reader.dates === 'mdy' || read
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-function formatter(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+/** formatter writes the parts of dates that are asked for, in the page's language. */
+export function formatter(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = tag() + zone + JSON.stringify(options);
   let f = formats.get(key);
   if (!f) {
@@ -142,16 +131,6 @@ function day(at: number, zone: string, yearless: boolean, order: Dates = reader.
   return `${p.month} ${p.day}${yearless ? '' : `, ${p.year}`}`;
 }
 
-/** monthYear: "November 2026". */
-export function monthYear(at: number, zone: string): string {
-  return formatter(zone, { month: 'long', year: 'numeric' }).format(at);
-}
-
-/** weekday: "Fri 20". */
-export function weekday(at: number, zone: string): string {
-  return formatter(zone, { weekday: 'short', day: 'numeric' }).format(at);
-}
-
 /** dateTime: "20 Nov, 19:47". */
 export function dateTime(at: number, zone: string, now: number): string {
   return `${date(at, zone, now)}, ${clockTime(at, zone)}`;
@@ -169,26 +148,12 @@ export function localTime(at: number, zone: string): string {
   return `${p.year}-${p.month}-${p.day}T${p.hour}:${p.minute}`;
 }
 
-/** moment is when the clocks of a zone show a local time, ms. */
-export function moment(local: string, zone: string): number {
-  const wanted = Date.parse(local + 'Z');
-  // The offset is looked up twice: the first guess may lie across a change of clocks.
-  let at = wanted;
-  for (let i = 0; i < 2; i++) at += wanted - Date.parse(localTime(at, zone) + 'Z');
-  return at;
-}
-
 /** localDay is the day of a moment in a zone, as programs write it: "2026-11-20". */
 export function localDay(at: number, zone: string): string {
   return localTime(at, zone).slice(0, 10);
 }
 
 export { grouped } from './tr';
-
-/** person is who did something, without the address: "Ada" of "Ada <ada@example.com>". */
-export function person(actor: string): string {
-  return actor.replace(/^(.*\S)\s*<[^<>]*>$/, '$1');
-}
 
 /** humanised turns a slug into words: `walkin_freezer` → "Walkin freezer". */
 export function humanised(slug: string): string {

@@ -1,9 +1,10 @@
 import { named } from 'virtual:languages';
 import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
-import { actor } from './actor';
+import { actor, person } from './actor';
 import { conditionOf, worstAlert } from './condition';
-import { aNumber, ago, band, clockTime, date, duration, exact, grouped, limit, moment, number, person, temperature, trimmed, typed } from './format';
+import { ago, band, clockTime, date, duration, exact, grouped, limit, number, temperature, trimmed } from './format';
+import { aNumber, moment, typed } from './typed';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';

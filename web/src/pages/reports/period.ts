@@ -1,5 +1,6 @@
 // Months in a time zone.
-import { localDay, moment, monthYear } from '../../words/format';
+import { formatter, localDay } from '../../words/format';
+import { moment } from '../../words/typed';
 
 export interface Month {
   /** "2026-11" */
@@ -15,7 +16,7 @@ export function months(now: number, zone: string, n: number): Month[] {
     const d = new Date(Date.UTC(y, m - 1 - i, 1));
     return {
       value: d.toISOString().slice(0, 7),
-      label: monthYear(d.getTime(), 'UTC'),
+      label: formatter('UTC', { month: 'long', year: 'numeric' }).format(d),
     };
   });
 }
