@@ -83,7 +83,7 @@ describe('one alert', () => {
     pressed();
     await came;
     await Promise.all([lists('Freezer that came later'), warm(shop, 'A-5', 'Freezer that came later', hot)]);
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await visitor.drawn();
     await page.mouse.up();
     await page.getByRole('region', { name: 'Chart of the hours around it' }).waitFor();

@@ -70,7 +70,7 @@ describe('who goes to another workspace', () => {
     await page.getByRole('button', { name: 'Go to Another Shop' }).click();
     await page.waitForURL(server.url + '/');
     expect(await device()).toBeUndefined();
-    await page.unrouteAll();
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.goto('/');
     await live(page);
   });
