@@ -3,6 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { phone } from './browser';
+import { gate } from './gate';
 import { openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
@@ -70,17 +71,15 @@ describe('one alert', () => {
     await page.getByLabel('Severity').focus(); // which the press takes away
     const lists = (name: string) => page.waitForResponse(async (r) => new URL(r.url()).pathname === '/api/v1/alerts' && (await r.text()).includes(name));
     // One list is on its way when it is pressed: that holds up nothing that is asked for afterwards.
-    let pressed = () => {};
-    const down = new Promise<void>((go) => (pressed = go));
-    let held = () => {};
-    const underway = new Promise<void>((go) => (held = go));
-    await page.route('**/api/v1/alerts?*', (route) => (held(), down.then(() => route.fallback())));
+    const underway = gate();
+    const press = gate();
+    await page.route('**/api/v1/alerts?*', (route) => (underway.open(), press.passed.then(() => route.fallback())));
     await warm(shop, 'A-4', 'Freezer that came first', -14);
-    await underway;
+    await underway.passed;
     await rows.first().hover();
     await page.mouse.down();
     const came = lists('Freezer that came first');
-    pressed();
+    press.open();
     await came;
     await Promise.all([lists('Freezer that came later'), warm(shop, 'A-5', 'Freezer that came later', hot)]);
     await page.unrouteAll({ behavior: 'ignoreErrors' });

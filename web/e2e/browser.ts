@@ -149,6 +149,11 @@ export class Visitor {
     await expect.poll(() => this.page.locator('[aria-busy=true], [data-testid=lost]').count(), `${this.page.url()} is busy`).toBe(0);
   }
 
+  /** kept is what this browser has kept of the API by that key, for when there is no network. */
+  kept(key: string) {
+    return this.page.evaluate(async (k) => (await caches.match('/kept/' + encodeURIComponent(k), { cacheName: 'values' }))?.text(), key);
+  }
+
   /** drawn waits until the page has drawn what it knows. */
   drawn() {
     return this.page.evaluate(() => new Promise<unknown>((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

@@ -1,6 +1,7 @@
 // A larger fleet: what nobody judges is seen, large reports are made in the
 // background, and the overview asks for what is on the screen.
 import { beforeAll, describe, expect, it } from 'vitest';
+import { gate } from './gate';
 import { openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
@@ -125,19 +126,15 @@ describe('the overview', () => {
   it('says how the whole fleet is before all of it is here', async () => {
     const first = page.waitForResponse((r) => r.url().includes('attention=true'));
     // All devices come later than the screen is ready: here, not before it was looked at.
-    let go = () => {};
-    const looked = new Promise<void>((done) => (go = done));
-    await page.route(/per_page=1000/, async (r) => {
-      await looked;
-      await r.continue();
-    });
+    const looked = gate();
+    await page.route(/per_page=1000/, (route) => looked.passed.then(() => route.continue()));
     await page.goto('/');
     await first;
     const { conditions, total_devices } = (await api.send('GET', '/v1/devices/health/summary')).data;
     expect(conditions).toEqual({ critical: 0, warning: 0, predicted: 0, offline: 600, unjudged: 1, ok: 1 });
     await page.getByRole('heading', { name: `${total_devices - conditions.ok} of ${total_devices} need attention.` }).waitFor();
     await page.getByRole('button', { name: `Offline ${conditions.offline}` }).waitFor();
-    go();
+    looked.open();
     await page.getByRole('button', { name: /^OK 1$/ }).click();
     await expect.poll(() => page.getByRole('list', { name: 'Devices' }).getByRole('listitem').count()).toBe(1);
     await page.unroute(/per_page=1000/);

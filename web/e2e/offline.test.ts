@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { untidy } from '../scripts/layout.mjs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launch, none, phone, Visitor } from './browser';
+import { gate } from './gate';
 import { Line } from './line';
 import { Api, Office, Server } from './server';
 
@@ -46,18 +47,17 @@ async function hourLater() {
     }
   });
 }
-const kept = (key: string) => page.evaluate(async (k) => (await caches.match('/kept/' + encodeURIComponent(k), { cacheName: 'values' }))?.text(), key);
 
 it('opens without the server, with what was last known and how old it is', async () => {
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.goto('/devices/WIC-1');
-  await expect.poll(() => kept('device wic-1')).toContain('Walk-in 1');
+  await expect.poll(() => visitor.kept('device wic-1')).toContain('Walk-in 1');
   await page.goto('/');
   await page.getByText('Walk-in 2').first().waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.evaluate(() => dispatchEvent(new Event('pagehide'))); // as when the phone is put away
-  await expect.poll(() => kept('fleet')).toContain('Walk-in 2');
+  await expect.poll(() => visitor.kept('fleet')).toContain('Walk-in 2');
 
   await hourLater();
   await page.reload();
@@ -99,7 +99,7 @@ it('lists the alerts that were active, and says how old that is', async () => {
   await page.getByText(/too warm/).first().waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.evaluate(() => dispatchEvent(new Event('pagehide')));
-  await expect.poll(() => kept('fleet')).toContain('high_temperature');
+  await expect.poll(() => visitor.kept('fleet')).toContain('high_temperature');
   await hourLater();
   await page.goto('/alerts');
   const row = page.locator('[data-alert]');
@@ -129,10 +129,9 @@ it('opens where the network swallows everything, too, and leaves what it shows w
   await waits.waitFor();
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page.evaluate(() => dispatchEvent(new Event('pagehide')));
-  await expect.poll(() => kept('waiting')).toMatch(/"data":1\D/);
-  let come = () => {};
-  const released = new Promise<void>((resolve) => (come = resolve));
-  await page.route('**/api/v1/sources', (route) => released.then(() => route.continue()));
+  await expect.poll(() => visitor.kept('waiting')).toMatch(/"data":1\D/);
+  const sources = gate();
+  await page.route('**/api/v1/sources', (route) => sources.passed.then(() => route.continue()));
   visitor.cutOff = true; // connections that are given up
   line.swallow();
   await page.reload({ waitUntil: 'commit' });
@@ -145,7 +144,7 @@ it('opens where the network swallows everything, too, and leaves what it shows w
   expect(await waits.count()).toBe(1); // whatever the server has still to say of them
   expect(await page.locator('[aria-busy=true]').count()).toBe(0);
   expect(await visitor.shift(), 'layout shift').toBeLessThan(0.05);
-  come();
+  sources.open();
   await visitor.settled();
   await visitor.quiet('the server is back');
   visitor.cutOff = false;

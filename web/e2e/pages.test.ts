@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { desktop, launch, none, phone, Visitor } from './browser';
+import { gate } from './gate';
 import { patience } from './patience';
 import { Api, Office, Server, type Person } from './server';
 
@@ -146,15 +147,14 @@ describe('an answer that comes last', () => {
     await office.send('PATCH', '/v1/me', { language: 'en' });
     const v = await Visitor.arrive(browser, server, viewport);
     await v.signIn(people.owner!.email, people.owner!.password);
-    let come = () => {};
-    const released = new Promise<void>((resolve) => (come = resolve));
-    await v.page.route((url) => url.pathname === late, (route) => released.then(() => route.continue()));
+    const rest = gate();
+    await v.page.route((url) => url.pathname === late, (route) => rest.passed.then(() => route.continue()));
     const answered = v.page.waitForResponse((r) => new URL(r.url()).pathname === before);
     await v.page.goto(path);
     await answered;
     await v.page.locator('[aria-busy=true] .skeleton').first().waitFor();
     await v.drawn();
-    come();
+    rest.open();
     await v.settled();
     expect(await v.shift(), 'layout shift').toBeLessThan(0.05);
     await v.leave();
@@ -236,17 +236,13 @@ describe('before its code is there', () => {
     });
     v.page.on('request', (r) => seen.push(r.url().slice(server.url.length)));
     const questions = () => seen.filter((s) => s.startsWith('/api/v1/')).map((s) => s.slice('/api/v1/'.length));
-    let loaded = () => {};
-    const code = new Promise<void>((done) => (loaded = done));
-    await v.page.route(/\/assets\/core-.*\.js$/, async (route) => {
-      await code;
-      await route.continue();
-    });
+    const code = gate();
+    await v.page.route(/\/assets\/core-.*\.js$/, (route) => code.passed.then(() => route.continue()));
     await v.page.goto(path, { waitUntil: 'commit' });
     const ahead = [...asked, ...more].sort();
     await expect.poll(() => questions().sort(), { timeout: patience }).toEqual(ahead);
     expect(seen.some((s) => s.startsWith('/assets/Overview-'))).toBe(path === '/');
-    loaded();
+    code.open();
     await v.settled();
     await v.page.getByText('Live', { exact: true }).waitFor();
     expect(questions().filter((q) => ahead.includes(q)).sort()).toEqual(ahead);

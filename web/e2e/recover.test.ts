@@ -1,8 +1,10 @@
 // What happens to people at three in the morning while a page is open: it says what is so, comes back by itself, and loses
 // nothing that was typed.
 import type { Page } from 'playwright-core';
+import type { Schemas } from '../src/api/client';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { Visitor } from './browser';
+import { gate } from './gate';
 import { Office } from './server';
 import { openShop, type Shop } from './shop';
 
@@ -23,6 +25,15 @@ const live = (p: Page) => p.getByText('Live', { exact: true }).first().waitFor()
 const shown = (text: string) => page.getByText(text).filter({ visible: true }).first();
 const dialog = (p: Page) => p.getByRole('dialog');
 
+/** meBecomes has the server say of the person what change makes of it. */
+const meBecomes = (change: (me: Schemas['Me']) => void) =>
+  page.route('**/api/v1/me', async (route) => {
+    const response = await route.fetch();
+    const json = await response.json();
+    change(json.data);
+    await route.fulfill({ response, json });
+  });
+
 async function arrive(person: { email: string; password: string }): Promise<Visitor> {
   const v = await Visitor.arrive(browser, server);
   await v.signIn(person.email, person.password);
@@ -34,12 +45,7 @@ describe('another window of the same browser', () => {
   it('that goes to another workspace takes this one along', async () => {
     await page.goto('/devices/WIC-3');
     await live(page);
-    await page.route('**/api/v1/me', async (route) => {
-      const answer = await route.fetch();
-      const said = await answer.json();
-      Object.assign(said.data.workspace, { id: said.data.workspace.id + 1, name: 'Another Shop' });
-      await route.fulfill({ response: answer, json: said });
-    });
+    await meBecomes((me) => Object.assign(me.workspace, { id: me.workspace.id + 1, name: 'Another Shop' }));
     const other = await page.context().newPage();
     await other.goto('/policies');
     await other.evaluate(() => new BroadcastChannel('session').postMessage('')); // as session.look does
@@ -54,22 +60,16 @@ describe('another window of the same browser', () => {
 
 describe('who goes to another workspace', () => {
   it('takes nothing along that was kept of this one', async () => {
-    const device = () => page.evaluate(async () => (await caches.match('/kept/' + encodeURIComponent('device wic-1'), { cacheName: 'values' }))?.text());
     await page.goto('/devices/WIC-1');
     await live(page);
-    await expect.poll(device).toContain('Walk-in 1');
-    await page.route('**/api/v1/me', async (route) => {
-      const answer = await route.fetch();
-      const said = await answer.json();
-      said.data.memberships.push({ ...said.data.memberships[0], workspace_id: said.data.workspace.id + 1, workspace_name: 'Another Shop' });
-      await route.fulfill({ response: answer, json: said });
-    });
+    await expect.poll(() => visitor.kept('device wic-1')).toContain('Walk-in 1');
+    await meBecomes(({ memberships, workspace }) => memberships.push({ ...memberships[0]!, workspace_id: workspace.id + 1, workspace_name: 'Another Shop' }));
     await page.route('**/api/v1/me/workspace', (route) => route.fulfill({ json: { success: true, data: {} } }));
     await page.reload();
     await page.getByLabel('Account menu').click();
     await page.getByRole('button', { name: 'Go to Another Shop' }).click();
     await page.waitForURL(server.url + '/');
-    expect(await device()).toBeUndefined();
+    expect(await visitor.kept('device wic-1')).toBeUndefined();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.goto('/');
     await live(page);
@@ -106,11 +106,10 @@ describe('two people', () => {
     await Promise.all(pages.map((p) => button(p).waitFor()));
     // Neither comes to the server before both have pressed.
     let pressed = 0;
-    let go = () => {};
-    const both = new Promise<void>((resolve) => (go = resolve));
+    const both = gate();
     for (const p of pages) await p.route('**/acknowledge', (route) => {
-      if (++pressed === 2) go();
-      return both.then(() => route.continue());
+      if (++pressed === 2) both.open();
+      return both.passed.then(() => route.continue());
     });
     await Promise.all([visitor, other].map((v) => v.answered('POST', '/api/v1/alerts/1/acknowledge', () => button(v.page).click())));
     const by = (await api.send('GET', '/v1/alerts/1')).data.alert.acknowledged_by;
@@ -159,10 +158,9 @@ describe('a form that is open for a while', () => {
 
 describe('an answer that was long on its way', () => {
   it('is not shown of the device that is looked at by then', async () => {
-    let go = () => {};
-    const later = new Promise<void>((resolve) => (go = resolve));
+    const later = gate();
     await page.route('**/api/v1/devices/WIC-1', async (route) => {
-      await later;
+      await later.passed;
       await route.fulfill({ status: 404, json: { success: false, data: {}, error: { code: 'device_not_found', message: 'No such device.', fields: {}, request_id: '' } } });
     });
     visitor.nothingAt = /WIC-1/;
@@ -176,7 +174,7 @@ describe('an answer that was long on its way', () => {
       dispatchEvent(new PopStateEvent('popstate'));
     });
     await page.getByRole('heading', { name: 'Walk-in 2' }).waitFor();
-    await Promise.all([page.waitForResponse(/devices\/WIC-1$/), go()]);
+    await Promise.all([page.waitForResponse(/devices\/WIC-1$/), later.open()]);
     await visitor.drawn();
     await page.getByRole('heading', { name: 'Walk-in 2' }).waitFor();
     await visitor.quiet('another device');

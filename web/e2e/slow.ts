@@ -1,6 +1,6 @@
 // What an idle machine never shows: with SLOW=7 each answer of the API takes up to 0.4 s longer, half of it before the server is
-// asked, as that seed draws it, what the stream says up to 0.2 s, and the pages compute at a quarter of their speed. What a page or a test takes for granted of the
-// order in which things happen fails then.
+// asked, as that seed draws it, what the stream says up to 0.2 s, and the pages compute at a quarter of their speed. What a page
+// or a test takes for granted of the order in which things happen fails then.
 import type { BrowserContext, Page, Route, WebSocketRoute } from 'playwright-core';
 
 const seed = Number(process.env.SLOW ?? 0);

@@ -2,6 +2,7 @@
 // alert that is over, of a single reading.
 import { beforeAll, describe, expect, it } from 'vitest';
 import { desktop, phone, Visitor } from './browser';
+import { gate } from './gate';
 import { noon, openShop, type Shop } from './shop';
 
 let { api, page, visitor } = {} as Shop;
@@ -66,14 +67,13 @@ describe('a maintenance window', () => {
   it('names its device, which is not told by its serial while the fleet loads', async () => {
     await device('SERVED-1', 'Freezer that is cleaned');
     await shop.office.send('POST', '/v1/maintenance-windows', { device_serials: ['SERVED-1'], ends_at: new Date(Date.now() + 3_600_000).toISOString(), reason: 'Cleaning' });
-    let come = () => {};
-    const released = new Promise<void>((resolve) => (come = resolve));
-    await page.route((url) => url.pathname === '/api/v1/devices', (route) => released.then(() => route.continue()));
+    const devices = gate();
+    await page.route((url) => url.pathname === '/api/v1/devices', (route) => devices.passed.then(() => route.continue()));
     await page.goto('/settings/quiet');
     const row = page.getByRole('listitem').filter({ hasText: 'Cleaning' });
     await row.waitFor();
     expect(await row.innerText()).not.toContain('SERVED-1');
-    come();
+    devices.open();
     await row.getByText('Freezer that is cleaned').waitFor();
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });

@@ -6,6 +6,9 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** settle waits until everything that can go on has. */
+const settle = () => new Promise((done) => setTimeout(done));
+
 const said = (data: unknown) => new Response(JSON.stringify({ success: true, data }));
 
 /** keysOver are the idempotency keys of what is sent over a network that may fail. */
@@ -19,11 +22,22 @@ function keysOver(network: { reachable: boolean }) {
   return { keys, network };
 }
 
+/** held is a network that answers when told to, path by path; asked is what has come to it. */
+function held() {
+  const asked: string[] = [];
+  const answers: Record<string, (r: Response) => void> = {};
+  vi.stubGlobal('fetch', (url: string) => {
+    const path = url.replace('/api/v1/', '');
+    asked.push(path);
+    return new Promise<Response>((resolve) => (answers[path] = resolve));
+  });
+  return { asked, answer: (path: string, status = 200) => answers[path]!(new Response('{}', { status })) };
+}
+
 it('gives nobody an answer older than one that is here', async () => {
   const answer: ((r: Response) => void)[] = [];
   vi.stubGlobal('fetch', () => new Promise<Response>((resolve) => answer.push(resolve)));
   const of = (id: string) => ask(api.GET('/v1/alerts/{id}', { params: { path: { id } } })) as Promise<unknown>;
-  const settle = () => new Promise((done) => setTimeout(done));
   const first = of('7');
   const other = of('8');
   const second = of('7');
@@ -83,61 +97,47 @@ it('takes the page of another network for no answer', async () => {
 
 // A request with the old session that came after the new password would be refused, and the person signed out.
 it('renews the session while nothing else is under way', async () => {
-  const asked: string[] = [];
-  const answer: Record<string, () => void> = {};
-  vi.stubGlobal('fetch', (path: string) => {
-    asked.push(path);
-    return new Promise<Response>((resolve) => (answer[path] = () => resolve(new Response('{}'))));
-  });
-  const settle = () => new Promise((done) => setTimeout(done));
+  const { asked, answer } = held();
   const before = api.GET('/v1/devices');
   await settle();
   const password = api.POST('/v1/me/password', { body: { current_password: 'a', password: 'b' } });
   const after = api.GET('/v1/alerts');
   await settle();
-  expect(asked).toEqual(['/api/v1/devices']);
-  answer['/api/v1/devices']!();
+  expect(asked).toEqual(['devices']);
+  answer('devices');
   await before;
   await settle();
-  expect(asked).toEqual(['/api/v1/devices', '/api/v1/me/password']);
-  answer['/api/v1/me/password']!();
+  expect(asked).toEqual(['devices', 'me/password']);
+  answer('me/password');
   await password;
   await settle();
-  expect(asked).toEqual(['/api/v1/devices', '/api/v1/me/password', '/api/v1/alerts']);
-  answer['/api/v1/alerts']!();
+  expect(asked).toEqual(['devices', 'me/password', 'alerts']);
+  answer('alerts');
   await after;
 });
 
 it('signs out when what was asked before is answered, and does not send what is asked meanwhile', async () => {
-  const asked: string[] = [];
-  const answer: Record<string, () => void> = {};
-  let status = 500;
-  vi.stubGlobal('fetch', (path: string) => {
-    asked.push(path.replace('/api/v1/', ''));
-    return new Promise<Response>((resolve) => (answer[path.replace('/api/v1/', '')] = () => resolve(new Response('{}', { status: path.endsWith('sign-out') ? status : 200 }))));
-  });
-  const settle = () => new Promise((done) => setTimeout(done));
+  const { asked, answer } = held();
   const before = api.GET('/v1/devices');
   await settle();
   let left = api.POST('/v1/auth/sign-out');
   await settle();
   expect(asked).toEqual(['devices']);
-  answer['devices']!();
+  answer('devices');
   await before;
   await settle();
   const during = api.GET('/v1/alerts');
-  answer['auth/sign-out']!();
+  answer('auth/sign-out', 500);
   await left; // which the server could not do: everything goes on
   await settle();
   expect(asked).toEqual(['devices', 'auth/sign-out', 'alerts']);
-  answer['alerts']!();
+  answer('alerts');
   await during;
 
-  status = 200;
   left = api.POST('/v1/auth/sign-out');
   await settle();
   const late = api.GET('/v1/sites');
-  answer['auth/sign-out']!();
+  answer('auth/sign-out');
   await left;
   expect((await late).response.status).toBe(401);
   void api.GET('/v1/setup'); // of whoever comes next

@@ -116,21 +116,21 @@ async function inOrder(method: string, path: string, call?: Call): Promise<Answe
 }
 
 // Their answers put another session in the place of this one: a request that came to the server after that, with the old one, would be
-// refused, and read as its end. So they wait for those under way, and the next ones for them.
-const renewing = new Set(['/v1/me/password', '/v1/me/second-factor/confirm', '/v1/me/second-factor/remove', '/v1/auth/sign-out', '/v1/me/workspace']);
-// After the last two there is no session, or one in another workspace: what waited was asked in the old one, and is refused without being sent.
-const ending = /sign-out|workspace$/;
+// refused, and read as its end. So they wait for those under way, and the next ones for them. After those with a 1 there is no session,
+// or one in another workspace: what waited was asked in the old one, and is refused without being sent.
+const renewing: Record<string, 0 | 1> = { '/v1/me/password': 0, '/v1/me/second-factor/confirm': 0, '/v1/me/second-factor/remove': 0, '/v1/auth/sign-out': 1, '/v1/me/workspace': 1 };
 let ended = 0;
 const patience = 5000; // ms
 const underway = new Set<Promise<unknown>>();
 let renewed: Promise<unknown> = Promise.resolve();
 
 async function inTurn(method: string, path: string, call?: Call): Promise<Answer> {
-  if (renewing.has(path)) {
+  const ends = renewing[path];
+  if (ends != null) {
     const others = Promise.race([Promise.allSettled(underway), new Promise((done) => setTimeout(done, patience))]);
     const answer = others.then(() => send(method, path, call));
     renewed = answer.then(
-      (a) => void (ended += +(ending.test(path) && a.response.ok)),
+      (a) => void (ended += a.response.ok ? ends : 0),
       () => {},
     );
     return answer;

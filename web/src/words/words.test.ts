@@ -4,11 +4,11 @@ import type { Alert } from '../api/client';
 import { actor, person } from './actor';
 import { conditionOf, worstAlert } from './condition';
 import { ago, band, clockTime, date, duration, exact, grouped, limit, number, temperature, trimmed } from './format';
-import { aNumber, moment, typed } from './typed';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { fleetSentence, stateOf, type Subject } from './sentence';
 import { natural, plural, speak, type Texts } from './tr';
+import { aNumber, moment, typed } from './typed';
 import { zoneNote, type ZoneState } from './zone';
 
 const by = (texts: Texts) => Object.fromEntries(Object.entries(texts).map(([key, text]) => [named(key), text]));
