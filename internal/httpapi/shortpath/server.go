@@ -55,7 +55,7 @@ func OverTLS(c net.Conn) bool {
 	return ok
 }
 
-// Serve accepts until Shutdown or Close; then it returns http.ErrServerClosed.
+// Serve accepts until Shutdown or Close, closes l, and returns http.ErrServerClosed.
 func (s *Server) Serve(l net.Listener) error {
 	s.addr = l.Addr()
 	inner := make(chan error, 1)
@@ -78,14 +78,17 @@ func ignoreClosed(err error) error {
 
 func (s *Server) accept(l net.Listener) error {
 	ended := make(chan struct{})
-	defer close(ended)
-	go func() {
+	var closing sync.WaitGroup
+	closing.Go(func() {
 		select {
 		case <-s.done:
-			_ = l.Close()
 		case <-ended:
 		}
-	}()
+		_ = l.Close()
+	})
+	// Accept may return before l is closed: until then the kernel takes connections.
+	defer closing.Wait()
+	defer close(ended)
 	wait := 5 * time.Millisecond
 	for {
 		c, err := l.Accept()

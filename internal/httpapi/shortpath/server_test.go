@@ -355,3 +355,40 @@ func TestShutdownOfLoans(t *testing.T) {
 		}
 	})
 }
+
+// slowlyClosed is a listener whose Accept returns before Close has, as those of net may.
+type slowlyClosed struct {
+	*pipeListener
+	close chan struct{}
+}
+
+func (l *slowlyClosed) Close() error {
+	err := l.pipeListener.Close()
+	<-l.close
+	return err
+}
+
+// TestServeEndsClosed: once Serve has returned, nothing can connect any more.
+func TestServeEndsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &slowlyClosed{newPipeListener(), make(chan struct{})}
+		s := New(&http.Server{}, "/in", &echo{}, time.Minute)
+		ended := make(chan error, 1)
+		go func() { ended <- s.Serve(l) }()
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			t.Errorf("Serve has returned %v while its listener is open", err)
+			close(l.close)
+			return
+		default:
+		}
+		close(l.close)
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Error(err)
+		}
+	})
+}
