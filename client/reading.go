@@ -137,8 +137,8 @@ type StoredReading struct {
 }
 
 // PostReading stores one reading. When it returns nil, the reading is durable.
-// duplicate tells that a reading of this device and moment was there before; it
-// is what stored shows. One whose device nobody has registered may be Held.
+// duplicate reports whether a reading of this device and moment was there before;
+// stored is that one then. One whose device nobody has registered may be Held.
 // rimewatch.CodeUnknownDevice, CodeValidationFailed.
 func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReading, duplicate bool, err error) {
 	call := send(http.MethodPost, "/readings", r, r.RecordedAt != 0)

@@ -18,7 +18,7 @@ type edit struct{ file, from, to string }
 
 // slowAnswers is no bug: it leaves a node that is killed time to have stored what it
 // has not answered.
-var slowAnswers = edit{"internal/cluster/lane.go", "appendPart(b, Part{Data: answer}) })\n", "appendPart(b, Part{Data: answer}) })\n\t\ttime.Sleep(50 * time.Millisecond)\n"}
+var slowAnswers = edit{"internal/cluster/trunk.go", "appendPart(b, Part{Data: answer}) })\n", "appendPart(b, Part{Data: answer}) })\n\t\ttime.Sleep(50 * time.Millisecond)\n"}
 
 // slowSeals is none either: a node that is frozen is in the middle of one.
 var slowSeals = edit{

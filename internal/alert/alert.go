@@ -21,7 +21,7 @@ type Presence struct {
 	Online       bool
 	OfflineAfter time.Duration  // silence after which the device counts as offline
 	OfflineSince rimewatch.Time // when it went offline, 0 when online
-	LastSeen     rimewatch.Time // newest heartbeat or reading by arrival; 0 = not told, then Online alone counts
+	LastSeen     rimewatch.Time // newest heartbeat or reading by arrival; 0 = not given, then Online alone counts
 	Announced    bool           // it announced its shutdown: no alert
 	NeverSeen    bool           // nothing was ever heard of it: no alert
 	Lag          rimewatch.Time // how long after its own time the newest reading came, if that is not corrected for and no mere delay

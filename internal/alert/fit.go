@@ -8,8 +8,8 @@ import (
 )
 
 // A limit beyond which a unit spends a fifth of its time does not fit the unit, or its
-// setting not the goods; nor does a lower one that it passes within its own band. That is told once and stays open, instead of with every cycle of the thermostat.
-// What is critical is told as ever.
+// setting not the goods; nor does a lower one that it passes within its own band. That is raised
+// once and stays open, instead of with every cycle of the thermostat. What is critical is raised as ever.
 const (
 	misfitAfter = 3 * rimewatch.Day
 	misfitOver  = 7 * rimewatch.Day

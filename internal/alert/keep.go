@@ -6,7 +6,7 @@ import (
 )
 
 // heldLongest is how long beyond its limit a zone may be at most before an alert
-// is told although a defrost explains it.
+// is raised although a defrost explains it.
 const heldLongest = 2 * hour
 
 // heldUnturned is for how long an alert is kept back at most in a hump that has not turned
@@ -17,11 +17,11 @@ const heldUnturned = 15 * minute
 func (s *State) keeps(i rule) bool { return i == ruleHigh && s.kept }
 
 // Kept is until when high_temperature is kept back, since the zone warms up as it
-// does in this unit's defrosts; ok is false when it is not. Then it is told,
+// does in this unit's defrosts; ok is false when it is not. Then it is raised,
 // whatever happens, unless the zone is cold again.
 func (s *State) Kept() (until rimewatch.Time, ok bool) { return s.stated.Time(), s.kept }
 
-// keepBack does with a change of high_temperature that is not told: an alert begins
+// keepBack does with a change of high_temperature that is not reported: an alert begins
 // as it would, but nobody hears of it while the hump is like this unit's defrosts.
 // The first moment that is stated holds: what comes later may only shorten it.
 func (s *State) keepBack(x *pass, t *track, b *bounds, kind Kind) bool {

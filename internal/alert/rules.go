@@ -23,7 +23,7 @@ const (
 	RuleRelative                    // amps, discharge, suction and run time also by the unit's own baseline
 	RuleDefrost                     // warnings wait for a recognised defrost to end
 	RuleDoor                        // door_open_suspected
-	RuleFit                         // a limit of the zone that does not fit the unit is told once
+	RuleFit                         // a limit of the zone that does not fit the unit is raised once
 	RuleWarming                     // slow_warming
 
 	AllRules Rules = 1<<iota - 1

@@ -18,15 +18,15 @@ type State struct {
 	spoke      uint32         // set of departing rules whose alert has been past its fixed limit: it is not inhibited again
 	live       uint32         // set of rules whose newest value was recent when it arrived
 	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
-	stated     unit.Stamp     // when the alert that is kept back is told, whatever happens
+	stated     unit.Stamp     // when the alert that is kept back is raised, whatever happens
 	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
-	gone       bool           // offline as far as the state was told
+	gone       bool           // offline as far as the state was informed
 	graced     bool           // the warning of the present excursion waits for a declared defrost
 	settled    bool           // that is known
 	misfit     bool           // it is so much that the limit does not fit the unit
 	runsLow    bool           // low_temperature opened within the unit's own band: it runs there
 	fits       uint16         // a sum of the limits that these are about
-	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was told
+	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was notified
 	warnBefore before         // before the product temperature passed its limit
 	critBefore before         // likewise its critical one
 	pool       pool

@@ -44,7 +44,7 @@ func humidityLimit(c *Config, dry bool) *Limit {
 
 // surroundingBounds widen the limits on the air by what the place is used to: a
 // condenser outdoors has its winters and its damp nights. Of a place that is
-// not known yet only what is critical anywhere is told, and as a warning where
+// not known yet only what is critical anywhere is raised, and as a warning where
 // it may be the weather.
 func (x *pass) surroundingBounds(i rule) bounds {
 	switch i {

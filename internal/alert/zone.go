@@ -23,7 +23,7 @@ func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 
 // confirmed lets a temperature that one reading alone shows wait for the next one, where a
 // defrost may be over by then: a warning of a type that defrosts, and anybody's being
-// woken. If the next one is overdue, nothing waits any longer. Too cold is told at once:
+// woken. If the next one is overdue, nothing waits any longer. Too cold is raised at once:
 // what freezes is lost within minutes.
 func confirmed(s *State, x *pass, i rule, b bounds) bounds {
 	if i == ruleLow || !unit.Seldom(x.u) {

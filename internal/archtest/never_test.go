@@ -130,9 +130,13 @@ func TestNoCallBacks(t *testing.T) {
 			}
 			for _, field := range s.Fields.List {
 				n++
-				if _, ok := field.Type.(*ast.FuncType); ok {
-					t.Errorf("%s: the field %s is a function", path, field.Names)
-				}
+				ast.Inspect(field.Type, func(x ast.Node) bool {
+					switch x.(type) {
+					case *ast.FuncType, *ast.ChanType, *ast.InterfaceType:
+						t.Errorf("%s: the field %s can call back", path, field.Names)
+					}
+					return true
+				})
 			}
 			return true
 		})

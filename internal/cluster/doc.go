@@ -13,7 +13,7 @@
 // else changed meanwhile (Service.Moved) has the heir open it like any other.
 //
 // A plain POST of a reading for a shard of another node goes there together with those
-// that come meanwhile (Node.Grouped), over a connection that is kept for that (lane),
+// that come meanwhile (Node.Grouped), over a connection that is kept for that (trunk),
 // everything else by itself (Node.ServeHTTP).
 //
 // A node that could not say for freshFor that it is there serves nothing, although

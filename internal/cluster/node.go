@@ -151,7 +151,7 @@ type peer struct {
 	leaving bool // in order
 
 	dialing sync.Mutex
-	lane    *laneThere // under dialing
+	trunk   *trunkThere // under dialing
 }
 
 // held is a shard that this node serves.

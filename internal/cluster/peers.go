@@ -212,8 +212,8 @@ func (n *Node) Internal() http.Handler {
 		case pathPing:
 		case pathFollow:
 			n.inherit(w, r)
-		case pathLane:
-			n.serveLane(w, r)
+		case pathTrunk:
+			n.serveTrunk(w, r)
 		default:
 			n.forwarded(w, r)
 		}

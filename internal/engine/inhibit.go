@@ -61,7 +61,7 @@ func CommonCauses(heard int, alerts []*rimewatch.Alert) (todo []CommonCause) {
 	done := make(map[int64]bool)
 	for i, first := range rows {
 		if done[first.ID] || first.Type == rimewatch.SlowWarming && first.SuppressedBy != 0 {
-			continue // a warming that was told with another is not told again when that is over
+			continue // a warming that was raised with another is not raised again when that is over
 		}
 		var members []*rimewatch.Alert
 		for _, r := range rows[i:] {

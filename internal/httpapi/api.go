@@ -26,7 +26,7 @@ type Authenticator interface {
 	Valid(ctx context.Context, p account.Principal, now rimewatch.Time) error
 	// Answers are those to requests with an Idempotency-Key.
 	store.Answers
-	// Refused tells of a request that was refused.
+	// Refused records a request that was refused.
 	Refused(ctx context.Context, p account.Principal, x account.Refusal, now rimewatch.Time)
 	// Person returns the person that a session is of.
 	Person(ctx context.Context, p account.Principal) (rimewatch.User, error)

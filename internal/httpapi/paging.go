@@ -161,8 +161,8 @@ func (c *Call) Pagination(in *PageInput, n, total int) wire.Pagination {
 }
 
 // pagination describes the page of n items out of total, and sets Link when
-// there is a next one. next is the cursor behind the page; more tells, in
-// cursor mode, that something follows.
+// there is a next one. next is the cursor behind the page; more reports, in
+// cursor mode, whether something follows.
 func (c *Call) pagination(in *PageInput, n, total int, more bool, next func() string) wire.Pagination {
 	p := wire.Pagination{PerPage: in.Size()}
 	byCursor := in.Cursor != ""

@@ -261,7 +261,7 @@ func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 }
 
 // prepareOutage asks the store for the name of a site and whether this outage
-// was told before: a person may have resolved its alert.
+// was reported before: a person may have resolved its alert.
 func (w *writer) prepareOutage(x *site, v *verdict) error {
 	ctx := context.Background()
 	if !x.asked {

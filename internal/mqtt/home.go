@@ -47,7 +47,7 @@ const (
 	together = 64 << 10
 )
 
-// newHome returns nil for a source that tells nobody.
+// newHome returns nil for a source that publishes nothing.
 func newHome(s *rimewatch.Source) *home {
 	if s.Broker.Discovery == "" {
 		return nil
@@ -224,7 +224,7 @@ func (w *uplink) announce(ctx context.Context) error {
 	return w.flush()
 }
 
-// announceDevice describes a device, and tells its state, where they have changed.
+// announceDevice describes a device, and publishes its state, where they have changed.
 func (w *uplink) announceDevice(v *rimewatch.DeviceView) error {
 	h := w.home
 	unit := h.units[v.ID]

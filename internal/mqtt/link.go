@@ -34,7 +34,7 @@ type link struct {
 	source rimewatch.Source
 	stop   context.CancelFunc
 	ended  chan struct{}
-	gone   atomic.Bool // the source no longer tells what it told
+	gone   atomic.Bool // the source no longer publishes what it published
 
 	mu    sync.Mutex
 	state source.BrokerState

@@ -47,7 +47,7 @@ type alarm struct {
 	score   float32    // of the diagnosis
 	risk    float32
 	fault   uint8         // 0 = none active
-	departs unit.Channels // in its evidence as last told
+	departs unit.Channels // in its evidence as last reported
 	second  uint8         // runner-up, 0 = none
 	calm    uint8         // windows without support in a row
 	other   uint8         // windows in a row in which another fault fitted clearly better
@@ -442,12 +442,12 @@ func (s *State) Relearn(u *unit.State, at rimewatch.Time, out []Transition) []Tr
 	return out
 }
 
-// Standing is the open alert as the caller was told of it.
+// Standing is the open alert as the caller last heard of it.
 type Standing struct {
 	Type        rimewatch.AlertType
 	Severity    rimewatch.Severity
 	Confidence  float64        // 0–1, how well the diagnosis fits
-	Departed    unit.Channels  // in its evidence as last told
+	Departed    unit.Channels  // in its evidence as last reported
 	EvaluatedAt rimewatch.Time // event time of the newest reading
 }
 

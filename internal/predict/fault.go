@@ -383,7 +383,7 @@ func alone(f *findings) float64 {
 	return best
 }
 
-// AlertTypes lists the types of alerts by which faults are told.
+// AlertTypes lists the types of alerts that report faults.
 func AlertTypes() []rimewatch.AlertType {
 	var list []rimewatch.AlertType
 	for i := range faults {

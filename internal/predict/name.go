@@ -8,7 +8,7 @@ import (
 )
 
 // keepName lets an open alert keep its fault: another takes its place when it fits
-// clearly better by what lasts, and what the old one was told by is gone. By single
+// clearly better by what lasts, and what the old one was named by is gone. By single
 // windows one fault looks like another at noon and like itself at night.
 func (s *State) keepName(u *unit.State, at rimewatch.Time, d *diagnosis, f *findings) {
 	a := &s.alarm
@@ -34,8 +34,8 @@ func alike(a, b uint8, f *findings) bool {
 	return f.of[unit.Vibration] < rattle && (charge(a) && b == fiValves || a == fiValves && charge(b))
 }
 
-// iceOf reports whether ice is what the fault that is told has come to: a lack of
-// refrigerant and valves that leak let a unit run on until its coil ices up. What was told
+// iceOf reports whether ice is what the fault that is reported has come to: a lack of
+// refrigerant and valves that leak let a unit run on until its coil ices up. What was reported
 // for longer than ice takes to end a unit's work was no ice, and is there for as long as
 // the discharge line is too hot.
 func (s *State) iceOf(fault uint8, at rimewatch.Time, f *findings) bool {

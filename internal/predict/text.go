@@ -109,7 +109,7 @@ func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 	return list
 }
 
-// inEvidence are the channels that are far enough from their baseline to be told.
+// inEvidence are the channels that are far enough from their baseline to be reported.
 func inEvidence(u *unit.State, f *findings) (set unit.Channels) {
 	for ch := range unit.NumChannels {
 		if u.Ready() && math.Abs(f.of[ch])/ch.Floor() >= 0.3 {

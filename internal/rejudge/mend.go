@@ -40,7 +40,7 @@ func mend(recorded, found []rimewatch.Excursion, from, to, now rimewatch.Time) (
 				f.FoundLateAt = now
 			}
 			if f.Cause == rimewatch.CauseUnknown {
-				f.Cause = was.Cause // the alerts of that time told
+				f.Cause = was.Cause // the alerts of that time said so
 			}
 			m.Rows = append(m.Rows, f)
 		}

@@ -18,7 +18,7 @@ import (
 // member of. Sessions leave no entries by themselves.
 type Audit interface {
 	// AuditEntries lists newest first. subject and action narrow by prefix, "" =
-	// all; Page.After gives those with a smaller id.
+	// all; Page.After selects those with a smaller id.
 	AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p Page) (list []rimewatch.AuditEntry, total int, err error)
 	// AuditUser adds, to every workspace that a person is a member of, an entry
 	// about what changes nothing, such as a sign-in.

@@ -70,7 +70,7 @@ type Notifications interface {
 	// PendingDeliveries returns what is to be sent to a channel, by NextAttemptAt.
 	PendingDeliveries(ctx context.Context, workspaceID, channelID int64, limit int) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
-	// gives those with a smaller id.
+	// selects those with a smaller id.
 	Deliveries(ctx context.Context, workspaceID, channelID int64, p Page) (list []rimewatch.Delivery, total int, err error)
 	Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error)
 	// DeliveryNames names the channels and routes of a workspace, deleted ones

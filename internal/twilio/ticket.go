@@ -17,7 +17,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Path is where Twilio tells which keys were pressed: Path and a ticket.
+// Path is where Twilio reports which keys were pressed: Path and a ticket.
 const Path = "/voice/"
 
 // A Ticket says what pressing 1 in a call acknowledges. It is signed, and names what

@@ -47,7 +47,7 @@ func (s *State) readCounters(o *Observation) {
 	w.counted = true
 }
 
-// failStart counts a start that has failed and tells so.
+// failStart counts a start that has failed, and reports it in o.
 func (w *cycles) failStart(o *Observation) {
 	w.fail(o.At)
 	o.FailedStart = true

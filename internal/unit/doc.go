@@ -1,7 +1,7 @@
 // Package unit learns what a refrigeration unit does, once for the rules and the
-// predictor: State.Observe takes each reading, (state, reading) → Observation, and
-// the State holds what is usual for this unit. It is pure: no clock, no randomness,
-// equal readings give equal states.
+// predictor: State.Observe takes each reading, (state, reading, when it came, what is
+// held) → Observation, and the State holds what is usual for this unit. It is pure: no
+// clock, no randomness, equal arguments in equal order make equal states.
 //
 //   - sensor.go decides which measurements count: sentinels, implausible values, a
 //     frozen zone sensor and values that contradict each other do not. probe.go finds

@@ -110,7 +110,7 @@ const (
 	regularJudged = 6
 	dueSlack      = 20 * 60           // s
 	movedStep     = 8.0               // K in one reading
-	leapLearnt    = 3 * rimewatch.Day // before a jump is told: until then an ordinary defrost may be one
+	leapLearnt    = 3 * rimewatch.Day // before a jump is reported: until then an ordinary defrost may be one
 	leapLasts     = hour
 	stepMemory    = float32(14 * rimewatch.Day)
 )

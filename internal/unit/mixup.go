@@ -18,7 +18,7 @@ const (
 )
 
 const (
-	crossLeast   = Fixed(8_0000) // K between two temperatures that can be told to be swapped
+	crossLeast   = Fixed(8_0000) // K between two temperatures that can be recognised as swapped
 	crossNear    = Fixed(3_0000) // K within which one shows what the other did
 	crossAir     = 5.0           // K within which the zone shows the usual ambient
 	hotGas       = 10.0          // K above the discharge line and the air, which no suction line of a running compressor is

@@ -22,7 +22,7 @@ type Conditions [numCov]float64
 // RefAmbient.
 func AtAmbient(k float64) Conditions { return Conditions{covAmbient: k} }
 
-// RefAmbient is the ambient temperature at which baselines are told, °C.
+// RefAmbient is the ambient temperature at which baselines are stated, °C.
 const RefAmbient = 25.0
 
 // numCoef counts the coefficients of a channel: level and slopes.

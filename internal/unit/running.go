@@ -370,7 +370,7 @@ const (
 	loadStep       = 0.01 // a minute
 	presumeAfter   = 2 * hour
 	leastRunning   = 0.25 // A: fans alone draw less
-	bareRunning    = 0.09 // A, where nothing else is measured: one that never starts is told as much as one that never stops
+	bareRunning    = 0.09 // A, where nothing else is measured: one that never starts is recognised as surely as one that never stops
 )
 
 // followLoad learns how the current is spread while the compressor runs.

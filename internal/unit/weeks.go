@@ -5,7 +5,7 @@ import "github.com/rimewatch/rimewatch"
 const weekDays = 28 // whose means are kept
 
 // warming is that of a unit of which only the zone is measured: bit by bit, over days, so
-// that no limit shows it while there is time. It is told by the daily means of four weeks.
+// that no limit shows it while there is time. It is recognised by the daily means of four weeks.
 type warming struct {
 	since     Stamp // it began; zero = the unit is as it was
 	from, top int16 // creepUnit, the mean of the day before and of the warmest day since

@@ -1,4 +1,4 @@
-// Package weeks tells by the daily means of four weeks whether a unit of which only the
+// Package weeks decides by the daily means of four weeks whether a unit of which only the
 // zone is measured warms up slowly. It takes by how much each day differed from the one
 // before it, in 0.05 K, newest first.
 package weeks

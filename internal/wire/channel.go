@@ -2,7 +2,7 @@ package wire
 
 import "github.com/rimewatch/rimewatch"
 
-// Channel is a way in which people are told of alerts.
+// Channel is a way in which people are notified of alerts.
 type Channel struct {
 	ID            int64                 `json:"id"`
 	Name          string                `json:"name"`

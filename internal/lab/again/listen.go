@@ -116,7 +116,7 @@ func (l *listener) failed(in, test string) {
 	l.Failed = append(l.Failed, failure{in, test, text})
 }
 
-// failedPackage is told after the tests of a package.
+// failedPackage is reported after the tests of a package.
 func (l *listener) failedPackage(name string) {
 	outside := true
 	for _, f := range l.Failed {

@@ -1,5 +1,5 @@
 // Again runs go test, and what failed once more, alone. A test that passes then is
-// flaky: it fails by luck. That is told at the end of everything, with how it failed, so
+// flaky: it fails by luck. That is reported at the end of everything, with how it failed, so
 // that it is mended, and is no failure of what was tested. A data race, a panic, a test
 // that hangs, a package that fails outside of its tests, or more failures than a few
 // are never luck.
@@ -73,7 +73,7 @@ func later(dir string, a attempt) error {
 	return f.Close()
 }
 
-// now runs what waits, and tells of it and of what others have noted in files of dir.
+// now runs what waits, and reports it and what others have noted in files of dir.
 func now(ctx context.Context, dir string, w io.Writer) error {
 	waiting, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	if err != nil {

@@ -128,7 +128,7 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 		Meters: f.trouble == fouling || f.equipment == "reach_in_cooler",
 	}
 	if f.trouble == slipped {
-		c.Dirt.Events = []simulate.SensorEvent{{At: now - slippedSince, Kind: simulate.SensorShift, Field: rimewatch.CompressorSuctionTemp, Value: slippedBy}}
+		c.Flaws.Events = []simulate.SensorEvent{{At: now - slippedSince, Kind: simulate.SensorShift, Field: rimewatch.CompressorSuctionTemp, Value: slippedBy}}
 	}
 	p, err := simulate.TypicalParams(f.equipment)
 	switch {

@@ -75,7 +75,7 @@ func watchSensor(equipment string, seed uint64) (sensorOutcome, error) {
 	if err != nil {
 		return sensorOutcome{}, err
 	}
-	e := wild.Config.Dirt.Events[0]
+	e := wild.Config.Flaws.Events[0]
 	res := sensorOutcome{kind: e.Kind.String()}
 	l, err := live(&wild, wild.Cut, end)
 	if err != nil {

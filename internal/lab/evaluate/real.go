@@ -98,7 +98,7 @@ func runReal(ctx context.Context, sources []source, stdout io.Writer) error {
 			fmt.Fprintf(stdout, "| %s | %s | %s |\n", u.name, after, state)
 		}
 	}
-	fmt.Fprintln(stdout, "\n| recording | as | variations | told as recorded (fewest–most over the variations) | past learning within a week of running | predictions |\n|---|---|---|---|---|---|")
+	fmt.Fprintln(stdout, "\n| recording | as | variations | raised as recorded (fewest–most over the variations) | past learning within a week of running | predictions |\n|---|---|---|---|---|---|")
 	for _, u := range units {
 		varyReal(u.name, u.types[0], u.readings, stdout)
 	}

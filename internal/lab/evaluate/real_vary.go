@@ -193,7 +193,7 @@ func isCurrentOnly(list []rimewatch.Reading) bool {
 	return list[0].Present.Has(rimewatch.AmpDraw) && !list[0].Present.Has(rimewatch.ProductZoneTemp)
 }
 
-// varyReal plays the variations of a recording and prints what they have told: as
+// varyReal plays the variations of a recording and prints what they have raised: as
 // recorded, and the fewest and the most of all.
 func varyReal(name, typ string, list []rimewatch.Reading, stdout io.Writer) {
 	variations := zoneVariations

@@ -252,7 +252,7 @@ func (s *spoil) tells(c *spoiling, e *event) bool {
 // mostExamples is how many silly sentences are printed.
 const mostExamples = 5
 
-const spoiltHead = "| spoilt by | units | due | told | after, median | rows not taken | crashes | false predictions a device-year | false critical alerts | silly sentences | alerts that the unit as it is does not bring | what the product says |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
+const spoiltHead = "| spoilt by | units | due | raised | after, median | rows not taken | crashes | false predictions a device-year | false critical alerts | silly sentences | alerts that the unit as it is does not bring | what the product says |\n|---|---|---|---|---|---|---|---|---|---|---|---|"
 
 // printSpoilt prints a row a way.
 func printSpoilt(out io.Writer, results [][]spoilt) {

@@ -12,7 +12,7 @@ import (
 // unit that it is said to be.
 type spoil struct {
 	name string
-	due  []rimewatch.AlertType // any of which has to tell it; none = nothing is to be told
+	due  []rimewatch.AlertType // any of which has to report it; none = nothing is to be raised
 	note string                // what the product says or does beside alerts
 	make func(c *spoiling)     // nil = it is left as it is
 }

@@ -118,14 +118,14 @@ func TestHotGasKeepsRunning(t *testing.T) {
 func TestSensorEvents(t *testing.T) {
 	start := rimewatch.TimeOf(time.Date(2025, 5, 1, 0, 0, 0, 0, time.UTC))
 	at := start + 3*rimewatch.Hour
-	play := func(d Dirt) []rimewatch.Reading {
-		u, err := New(Config{Equipment: "walkin_cooler", Seed: 5, Start: start, Step: 10 * time.Second, Dirt: d})
+	play := func(d Flaws) []rimewatch.Reading {
+		u, err := New(Config{Equipment: "walkin_cooler", Seed: 5, Start: start, Step: 10 * time.Second, Flaws: d})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return u.History(start + 6*rimewatch.Hour)
 	}
-	clean := play(Dirt{})
+	clean := play(Flaws{})
 	const f = rimewatch.CompressorSuctionTemp
 	for _, c := range []struct {
 		event SensorEvent
@@ -138,7 +138,7 @@ func TestSensorEvents(t *testing.T) {
 		{SensorEvent{Kind: SensorSwap, With: rimewatch.CompressorDischargeTemp}, func(_, d float64) float64 { return d }},
 	} {
 		c.event.Field, c.event.At = f, at
-		dirty := play(Dirt{Events: []SensorEvent{c.event}})
+		dirty := play(Flaws{Events: []SensorEvent{c.event}})
 		for i := range clean {
 			want := clean[i].Values[f]
 			if clean[i].At >= at {

@@ -105,14 +105,14 @@ func (u *Unit) measure() rimewatch.Reading {
 	u.ctl.failedAmp = 0
 
 	r := rimewatch.Reading{At: u.t, ReceivedAt: u.t}
-	soil(&u.cfg.Dirt, u.t, n, &truth)
+	distort(&u.cfg.Flaws, u.t, n, &truth)
 	for f, v := range truth {
 		field := rimewatch.Field(f)
-		if u.cfg.Dirt.Missing.Has(field) {
+		if u.cfg.Flaws.Missing.Has(field) {
 			continue
 		}
 		v = math.Round(u.faulty(field, v)*resolution[f]) / resolution[f]
-		v = u.cfg.Dirt.coarse(field, v)
+		v = u.cfg.Flaws.coarse(field, v)
 		if !math.IsNaN(v) {
 			info := field.Info()
 			r.Set(field, min(info.Max, max(info.Min, v))+0) // + 0 turns −0 into 0

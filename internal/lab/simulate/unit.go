@@ -19,10 +19,10 @@ type Config struct {
 	Params       *Params        // nil draws them from Seed
 	Faults       []Fault
 	Events       []Event
-	Extras       bool // also send the optional observations and the compressor's counters
-	Meters       bool // also send the setpoint, what gauges on the circuit show, power and energy
-	ZoneHumidity bool // the humidity sensor hangs in the zone, not at the condenser
-	Dirt         Dirt // what its sensors make of the truth
+	Extras       bool  // also send the optional observations and the compressor's counters
+	Meters       bool  // also send the setpoint, what gauges on the circuit show, power and energy
+	ZoneHumidity bool  // the humidity sensor hangs in the zone, not at the condenser
+	Flaws        Flaws // what its sensors make of the truth
 }
 
 // Truth is what really goes on in a unit, without its sensors.

@@ -36,7 +36,7 @@ func (d *draws) pick(weights ...float64) int {
 
 // Draw draws a unit of an equipment type that lives from start to end: its
 // build, its sensors, how it is used, where it stands, and what people do. It has
-// no fault; sensor events are in Config.Dirt only where sensorEvents asks for one.
+// no fault; sensor events are in Config.Flaws only where sensorEvents asks for one.
 func Draw(equipment string, seed uint64, start, end rimewatch.Time, sensorEvents bool) (Wild, error) {
 	p, err := RandomParams(equipment, seed)
 	if err != nil {
@@ -52,13 +52,13 @@ func Draw(equipment string, seed uint64, start, end rimewatch.Time, sensorEvents
 	c.Site = Site{Seed: seed, Climate: &Climate{
 		MeanC: d.between(14, 26), SeasonK: d.between(1, 8), DailyK: d.between(0.5, 5), WeatherK: d.between(0.8, 3), Humidity: d.between(40, 62),
 	}}
-	c.Dirt = d.dirt()
+	c.Flaws = d.flaws()
 	c.Events = d.events(p, seed, start, end)
 	if sensorEvents {
-		c.Dirt.Events = []SensorEvent{d.sensorEvent(p, start+(end-start)/2)}
+		c.Flaws.Events = []SensorEvent{d.sensorEvent(p, start+(end-start)/2)}
 	}
 	c.Params = &p
-	w := Wild{Config: c, seed: noise(seed).stream(streamArrivals), lost: c.Dirt.Lost}
+	w := Wild{Config: c, seed: noise(seed).stream(streamArrivals), lost: c.Flaws.Lost}
 	for at := start + rimewatch.Time(d.between(5, 60))*rimewatch.Day; at < end; at += rimewatch.Time(d.between(10, 120)) * rimewatch.Day {
 		cut := at + rimewatch.Time(d.between(0, 24))*rimewatch.Hour
 		w.Cut = append(w.Cut, Fault{Name: "power_failure", Severity: 1, Onset: cut, End: cut + rimewatch.Time(d.between(2, 75))*rimewatch.Minute})
@@ -90,8 +90,8 @@ func (d *draws) build(p *Params) {
 	p.HeatLoss *= d.between(.8, 1.2)
 }
 
-// dirt draws the sensors.
-func (d *draws) dirt() (s Dirt) {
+// flaws draws those of the sensors.
+func (d *draws) flaws() (s Flaws) {
 	switch d.pick(.4, .25, .15, .2) {
 	case 1:
 		for f := range firstHumidity {

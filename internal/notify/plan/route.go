@@ -10,7 +10,7 @@ import (
 func (p *decision) route(r *rimewatch.Route) {
 	if p.a.Severity == rimewatch.Warning {
 		if r.DigestAt != nil {
-			return // told by Digest
+			return // notified by Digest
 		}
 		if r.Quiet != nil && quiet(r.Quiet, p.Now, p.Zone) {
 			p.lookAt(quietEnd(r.Quiet, p.Now, p.Zone))
@@ -113,7 +113,7 @@ func (p *decision) notified(r *rimewatch.Route, level int) rimewatch.Time {
 }
 
 // knows reports whether a channel has had a route's level, or, of level 0, has been
-// told by another route.
+// notified by another route.
 func (p *decision) knows(r *rimewatch.Route, level int, channel int64) bool {
 	for i := range p.made {
 		d := &p.made[i]

@@ -91,7 +91,7 @@ func (c *control) auditTrail() {
 	c.audited(other, &seenOther)
 }
 
-// auditPeople is auditTrail for people, who are told of in all their workspaces.
+// auditPeople is auditTrail for people, who are recorded in all their workspaces.
 func (c *control) auditPeople(w, other rimewatch.Workspace, by string, seen, seenOther *int) (rimewatch.User, rimewatch.Token) {
 	c.Helper()
 	u := c.user("ada@example.com")

@@ -19,7 +19,7 @@ import (
 const t0 rimewatch.Time = 1_800_000_000_000
 
 // Control checks the part of a store that keeps workspaces, sites, people,
-// sessions and tokens. open gives a fresh, empty store and closes it when the
+// sessions and tokens. open returns a fresh, empty store and closes it when the
 // test ends.
 func Control(t *testing.T, open func(t *testing.T) store.Store) {
 	for _, c := range []struct {

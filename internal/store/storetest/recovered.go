@@ -9,7 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// recovered is what a store gives back at its start; entries by commit and device.
+// recovered is what a store returns at its start; entries by commit and device.
 type recovered struct {
 	Checkpoints map[int64]string
 	Entries     []string

@@ -169,7 +169,7 @@ interface Envelope {
 // other types than JSON are asked for JSON here.
 type Data<T> = T extends { data: infer D } ? Extract<D, Envelope>['data'] : never;
 
-/** ask runs a call of `api` and gives what is in its envelope, or throws a Failure. */
+/** ask runs a call of `api` and returns what is in its envelope, or throws a Failure. */
 export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> {
   let answer: T;
   try {

@@ -309,7 +309,7 @@ class Fleet implements Listener {
 
   // ---- changes
 
-  /** put takes a device as the API gives it, new or changed. */
+  /** put takes a device as the API returns it, new or changed. */
   put(device: Device) {
     const u = this.byID.get(device.id);
     const known = u?.next.device;
@@ -329,7 +329,7 @@ class Fleet implements Listener {
     }, Math.min(newsEvery, this.newsAt + newsEvery - Date.now())); // a clock may be set back
   }
 
-  /** putAlert takes an alert as the API gives it, new or changed. */
+  /** putAlert takes an alert as the API returns it, new or changed. */
   putAlert(a: Alert) {
     if (a.status === 'resolved') this.ended.add(a.id);
     else if (this.ended.has(a.id)) return; // no alert opens again: an answer that was long on its way

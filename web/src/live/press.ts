@@ -12,7 +12,7 @@ function rest() {
   for (const run of waiting.splice(0)) run();
 }
 
-// A menu or another window may take a release: the next move tells of it.
+// A menu or another window may take a release: the next move shows it.
 for (const name of ['pointerdown', 'pointermove', 'pointerup', 'pointercancel'] as const)
   addEventListener(
     name,

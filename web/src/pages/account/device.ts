@@ -20,7 +20,7 @@ export function called(agent: string): string {
   return [of(systems), of(browsers)].filter(Boolean).join(', ') || tr('Browser');
 }
 
-/** hexOf is the SHA-256 of a text, as the server tells of endpoints. */
+/** hexOf is the SHA-256 of a text, as the server names endpoints. */
 export async function hexOf(text: string): Promise<string> {
   const sum = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
   return Array.from(new Uint8Array(sum), (b) => b.toString(16).padStart(2, '0')).join('');

@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// openLane asks a node for a lane by hand.
-func openLane(t *testing.T, b *book, g *rig, secret, upgrade string) (conn net.Conn, status int) {
+// openTrunk asks a node for a trunk by hand.
+func openTrunk(t *testing.T, b *book, g *rig, secret, upgrade string) (conn net.Conn, status int) {
 	t.Helper()
 	conn, err := b.network.dial(t.Context(), "", strings.TrimPrefix(g.inner.url, "http://"))
 	if err == nil {
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\nContent-Length: 0\r\n\r\n", pathLane, headerSecret, secret, upgrade)
+		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s: %s\r\nConnection: Upgrade\r\nUpgrade: %s\r\nContent-Length: 0\r\n\r\n", pathTrunk, headerSecret, secret, upgrade)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -30,19 +30,19 @@ func openLane(t *testing.T, b *book, g *rig, secret, upgrade string) (conn net.C
 	return conn, resp.StatusCode
 }
 
-// TestLaneRefuses: only nodes open lanes; and one on which something comes that is no
+// TestTrunkRefuses: only nodes open trunks; and one on which something comes that is no
 // group breaks, without an answer.
-func TestLaneRefuses(t *testing.T) { synctest.Test(t, testLaneRefuses) }
+func TestTrunkRefuses(t *testing.T) { synctest.Test(t, testTrunkRefuses) }
 
-func testLaneRefuses(t *testing.T) {
+func testTrunkRefuses(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
 	for _, tt := range []struct {
 		secret, upgrade string
 		want            int
-	}{{"another", laneProtocol, http.StatusForbidden}, {sharedSecret, "websocket", http.StatusUpgradeRequired}} {
-		conn, status := openLane(t, b, x, tt.secret, tt.upgrade)
+	}{{"another", trunkProtocol, http.StatusForbidden}, {sharedSecret, "websocket", http.StatusUpgradeRequired}} {
+		conn, status := openTrunk(t, b, x, tt.secret, tt.upgrade)
 		if status != tt.want {
 			t.Errorf("%q %q: %d, not %d", tt.secret, tt.upgrade, status, tt.want)
 		}
@@ -55,7 +55,7 @@ func testLaneRefuses(t *testing.T) {
 		"a part that breaks off":  "\x00\x00\x00\x15" + head + "\x02\x09no",
 		"a part without a length": "\x00\x00\x00\x12" + head + "\x80",
 	} {
-		conn, status := openLane(t, b, x, sharedSecret, laneProtocol)
+		conn, status := openTrunk(t, b, x, sharedSecret, trunkProtocol)
 		if status != http.StatusSwitchingProtocols {
 			t.Fatal(status)
 		}
@@ -67,15 +67,15 @@ func testLaneRefuses(t *testing.T) {
 	}
 }
 
-// TestLaneUnread: a node that does not read its answers holds up nobody who gives the
+// TestTrunkUnread: a node that does not read its answers holds up nobody who gives the
 // shard away.
-func TestLaneUnread(t *testing.T) { synctest.Test(t, testLaneUnread) }
+func TestTrunkUnread(t *testing.T) { synctest.Test(t, testTrunkUnread) }
 
-func testLaneUnread(t *testing.T) {
+func testTrunkUnread(t *testing.T) {
 	b := newBook()
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
-	conn, status := openLane(t, b, x, sharedSecret, laneProtocol)
+	conn, status := openTrunk(t, b, x, sharedSecret, trunkProtocol)
 	defer conn.Close()
 	if status != http.StatusSwitchingProtocols {
 		t.Fatal(status)

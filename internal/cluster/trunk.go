@@ -12,29 +12,29 @@ import (
 	"time"
 )
 
-// A lane is a connection by which groups go to another node and their answers come back,
+// A trunk is a connection by which groups go to another node and their answers come back,
 // many at a time: what HTTP does for each request costs more than a group does.
 //
-// It begins as a request to pathLane, which is upgraded. Then each side sends frames: how
+// It begins as a request to pathTrunk, which is upgraded. Then each side sends frames: how
 // many bytes follow (4), the number of the question (8), of a question the shard (8) and
 // whether it was sent before (1), of an answer what became of it (1), and the parts.
 const (
-	pathLane     = "/cluster/lane"
-	laneProtocol = "rimewatch-lane"
-	questionHead = 4 + 8 + 8 + 1
-	answerHead   = 4 + 8 + 1
-	mostFrame    = 16 << 20
-	laneBuffer   = 64 << 10
+	pathTrunk     = "/cluster/trunk"
+	trunkProtocol = "rimewatch-trunk"
+	questionHead  = 4 + 8 + 8 + 1
+	answerHead    = 4 + 8 + 1
+	mostFrame     = 16 << 20
+	trunkBuffer   = 64 << 10
 )
 
 // What becomes of a question.
 const (
-	laneAnswered = iota
-	laneMoved    // the shard is not there: nothing was done
+	trunkAnswered = iota
+	trunkMoved    // the shard is not there: nothing was done
 )
 
-// lane is this side of a connection to a node that is asked.
-type lane struct {
+// trunk is this side of a connection to a node that is asked.
+type trunk struct {
 	conn    io.ReadWriteCloser
 	writing sync.Mutex
 
@@ -44,12 +44,12 @@ type lane struct {
 	broken bool
 }
 
-var errLaneBroken = errors.New("the connection to another node is broken")
+var errTrunkBroken = errors.New("the connection to another node is broken")
 
 // askGroup has another node answer a group. An error means that nobody was answered, and
 // errUndone that nothing was done either.
 func (n *Node) askGroup(p *remote, shard int64, g *group, again bool) error {
-	l, err := n.laneTo(p)
+	l, err := n.trunkTo(p)
 	if err != nil {
 		return errors.Join(errUndone, err)
 	}
@@ -75,21 +75,21 @@ func (n *Node) askGroup(p *remote, shard int64, g *group, again bool) error {
 	return <-g.ended
 }
 
-// laneTo returns the lane to a node.
-func (n *Node) laneTo(p *remote) (*lane, error) {
+// trunkTo returns the trunk to a node.
+func (n *Node) trunkTo(p *remote) (*trunk, error) {
 	m := p.peer
 	m.dialing.Lock()
 	defer m.dialing.Unlock()
-	if m.lane != nil && m.lane.there == p.there && !m.lane.isBroken() {
-		return m.lane.lane, nil
+	if m.trunk != nil && m.trunk.there == p.there && !m.trunk.isBroken() {
+		return m.trunk.trunk, nil
 	}
-	r, err := http.NewRequestWithContext(p.there, http.MethodPost, p.base+pathLane, nil)
+	r, err := http.NewRequestWithContext(p.there, http.MethodPost, p.base+pathTrunk, nil)
 	if err != nil {
 		return nil, err
 	}
 	r.Header.Set(headerSecret, n.cfg.Secret)
 	r.Header.Set("Connection", "Upgrade")
-	r.Header.Set("Upgrade", laneProtocol)
+	r.Header.Set("Upgrade", trunkProtocol)
 	resp, err := n.client.Do(r)
 	if err != nil {
 		return nil, err
@@ -99,8 +99,8 @@ func (n *Node) laneTo(p *remote) (*lane, error) {
 		_ = resp.Body.Close()
 		return nil, errors.New("the node at " + p.base + " answers " + resp.Status)
 	}
-	l := &lane{conn: conn, asked: make(map[uint64]*group)}
-	m.lane = &laneThere{l, p.there}
+	l := &trunk{conn: conn, asked: make(map[uint64]*group)}
+	m.trunk = &trunkThere{l, p.there}
 	n.work.Go(func() {
 		defer context.AfterFunc(p.there, l.end)()
 		l.read(n)
@@ -108,14 +108,14 @@ func (n *Node) laneTo(p *remote) (*lane, error) {
 	return l, nil
 }
 
-// laneThere is a lane to a node for as long as that can be reached.
-type laneThere struct {
-	*lane
-	there context.Context //nolint:containedctx // of the lane's node
+// trunkThere is a trunk to a node for as long as that can be reached.
+type trunkThere struct {
+	*trunk
+	there context.Context //nolint:containedctx // of the trunk's node
 }
 
-// begin notes that a group is about to be sent; false: the lane is broken.
-func (l *lane) begin(g *group) (number uint64, ok bool) {
+// begin notes that a group is about to be sent; false: the trunk is broken.
+func (l *trunk) begin(g *group) (number uint64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
@@ -127,9 +127,9 @@ func (l *lane) begin(g *group) (number uint64, ok bool) {
 }
 
 // forget takes a group back, where it is not answered yet.
-func (l *lane) forget(number uint64) bool { return l.take(number) != nil }
+func (l *trunk) forget(number uint64) bool { return l.take(number) != nil }
 
-func (l *lane) take(number uint64) *group {
+func (l *trunk) take(number uint64) *group {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	g := l.asked[number]
@@ -137,14 +137,14 @@ func (l *lane) take(number uint64) *group {
 	return g
 }
 
-func (l *lane) isBroken() bool {
+func (l *trunk) isBroken() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.broken
 }
 
-// end breaks the lane off: nobody knows what became of what is under way.
-func (l *lane) end() {
+// end breaks the trunk off: nobody knows what became of what is under way.
+func (l *trunk) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
@@ -154,14 +154,14 @@ func (l *lane) end() {
 	_ = l.conn.Close()
 	for number, g := range l.asked {
 		delete(l.asked, number)
-		g.ended <- errLaneBroken
+		g.ended <- errTrunkBroken
 	}
 }
 
-// read hands answers out until the lane breaks.
-func (l *lane) read(n *Node) {
+// read hands answers out until the trunk breaks.
+func (l *trunk) read(n *Node) {
 	defer l.end()
-	in := bufio.NewReaderSize(l.conn, laneBuffer)
+	in := bufio.NewReaderSize(l.conn, trunkBuffer)
 	var frame []byte
 	var err error
 	for {
@@ -173,9 +173,9 @@ func (l *lane) read(n *Node) {
 			return // nobody asked that
 		}
 		switch {
-		case frame[8] == laneMoved:
+		case frame[8] == trunkMoved:
 			g.ended <- errUndone
-		case frame[8] != laneAnswered || !g.answer(n, frame[9:]):
+		case frame[8] != trunkAnswered || !g.answer(n, frame[9:]):
 			g.ended <- errBrokenGroup
 		default:
 			g.ended <- nil
@@ -202,10 +202,10 @@ func readFrame(in *bufio.Reader, frame []byte, head int) ([]byte, error) {
 	return frame, err
 }
 
-// serveLane answers the groups of another node for as long as its connection holds.
-func (n *Node) serveLane(w http.ResponseWriter, r *http.Request) {
-	if r.Header.Get("Upgrade") != laneProtocol {
-		http.Error(w, "this address is for lanes", http.StatusUpgradeRequired)
+// serveTrunk answers the groups of another node for as long as its connection holds.
+func (n *Node) serveTrunk(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") != trunkProtocol {
+		http.Error(w, "this address is for trunks", http.StatusUpgradeRequired)
 		return
 	}
 	conn, buffered, err := http.NewResponseController(w).Hijack()
@@ -216,11 +216,11 @@ func (n *Node) serveLane(w http.ResponseWriter, r *http.Request) {
 	defer context.AfterFunc(n.ctx, func() { _ = conn.Close() })()
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
-	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+laneProtocol+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: "+trunkProtocol+"\r\n\r\n"); err != nil {
 		return
 	}
-	s := &laneServer{n: n, conn: conn}
-	in := bufio.NewReaderSize(buffered.Reader, laneBuffer)
+	s := &trunkServer{n: n, conn: conn}
+	in := bufio.NewReaderSize(buffered.Reader, trunkBuffer)
 	for {
 		q := questionPool.Get().(*question)
 		if q.frame, err = readFrame(in, q.frame, questionHead); err != nil {
@@ -233,8 +233,8 @@ func (n *Node) serveLane(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// laneServer is the side of a lane that answers.
-type laneServer struct {
+// trunkServer is the side of a trunk that answers.
+type trunkServer struct {
 	n       *Node
 	conn    net.Conn
 	writing sync.Mutex
@@ -250,7 +250,7 @@ type question struct {
 var questionPool = sync.Pool{New: func() any { return new(question) }}
 
 // answer answers a group, if its shard is served here.
-func (s *laneServer) answer(q *question) {
+func (s *trunkServer) answer(q *question) {
 	number := binary.BigEndian.Uint64(q.frame)
 	shard := int64(binary.BigEndian.Uint64(q.frame[8:])) //nolint:gosec // any number; nobody's is served nowhere
 	again := q.frame[16] != 0
@@ -265,7 +265,7 @@ func (s *laneServer) answer(q *question) {
 		}
 		service.ServeGroup(q.parts, again, func(answer []byte) { b = appendPart(b, Part{Data: answer}) })
 	} else {
-		b[12] = laneMoved
+		b[12] = trunkMoved
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4)) //nolint:gosec // far less
 	binary.BigEndian.PutUint64(b[4:], number)

@@ -6,9 +6,9 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Dirt is what a unit's sensors make of the truth although nothing ails the
+// Flaws is what a unit's sensors make of the truth although nothing ails the
 // unit. The zero value changes nothing.
-type Dirt struct {
+type Flaws struct {
 	Step       [rimewatch.NumCore]float64 // resolution in the field's unit; 0 = the model's
 	Fahrenheit bool                       // temperatures come in whole °F, turned into °C
 	Bias       [rimewatch.NumCore]float64 // added, in the field's unit
@@ -49,8 +49,8 @@ func (k SensorEventKind) String() string { return sensorEventNames[k] }
 
 const firstHumidity = rimewatch.Humidity // the fields before it are temperatures
 
-// soil passes the measurements of a moment through what happens to the sensors.
-func soil(d *Dirt, at rimewatch.Time, n noise, truth *[rimewatch.NumCore]float64) {
+// distort passes the measurements of a moment through what happens to the sensors.
+func distort(d *Flaws, at rimewatch.Time, n noise, truth *[rimewatch.NumCore]float64) {
 	k := int64(at)<<4 ^ 1<<62
 	if d.Spikes > 0 {
 		for _, f := range [...]rimewatch.Field{rimewatch.VibrationLevel, rimewatch.AmpDraw} {
@@ -95,7 +95,7 @@ func (e *SensorEvent) happen(at rimewatch.Time, n noise, k int64, truth *[rimewa
 }
 
 // coarse rounds a measurement to what the sensor can tell apart.
-func (d *Dirt) coarse(f rimewatch.Field, v float64) float64 {
+func (d *Flaws) coarse(f rimewatch.Field, v float64) float64 {
 	switch {
 	case math.IsNaN(v):
 	case d.Fahrenheit && f < firstHumidity:
