@@ -59,7 +59,7 @@ func detailOf(d *rimewatch.Device) store.Fields {
 	return store.Fields{
 		"serial": d.Serial, "name": d.Name, "equipment_type": d.EquipmentType, "site_id": d.SiteID, "heartbeat_interval_s": d.HeartbeatIntervalS,
 		"offline_after_s": d.OfflineAfterS, "limits": limits, "labels": d.Labels, "manufacturer": d.Manufacturer, "model": d.Model, "notes": d.Notes,
-		"installed_at": d.InstalledAt,
+		"installed_at": d.InstalledAt, "firmware_version": d.FirmwareVersion,
 	}
 }
 

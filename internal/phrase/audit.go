@@ -246,7 +246,7 @@ var auditLabels = map[string]string{
 	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End", "equipment_type": "Equipment type",
 	"equipment_types": "Equipment types", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
 	"fields": "Measurements", "from": "From", "heartbeat_interval_s": "Reports every", "id": "Number", "in_this_hour": "In this hour",
-	"installed_at": "Installed", "issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
+	"firmware_version": "Firmware", "installed_at": "Installed", "issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
 	"limits": "Limits", "low_delay_s": "Delay of too cold", "manufacturer": "Manufacturer", "match": "Applies to", "model": "Model", "name": "Name",
 	"note": "Note", "notes": "Notes", "offline_after_s": "Offline after", "offset": "Offset", "on_unknown": "Unknown devices", "passed": "Passed",
 	"performed_by": "Done by", "period": "Every", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",

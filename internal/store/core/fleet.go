@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"hash/maphash"
+	"reflect"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/dense"
@@ -42,8 +43,7 @@ type device struct {
 	touch int32
 }
 
-// row is a rimewatch.Device in less memory: most devices have none of the
-// details.
+// row is a rimewatch.Device in less memory: most devices have little more than a name.
 type row struct {
 	*store.Identity
 	whole            *rimewatch.Device // of the few devices that have more to them
@@ -53,14 +53,15 @@ type row struct {
 	offlineAfterS    int32
 }
 
+// rowOf returns a device's row. A device that the short form does not give back as it
+// was is kept whole: a field that the short form does not know is never lost.
 func rowOf(d *rimewatch.Device) row {
 	r := row{
 		Identity:  store.IdentityOf(d),
 		intervalS: int32(d.HeartbeatIntervalS), offlineAfterS: int32(d.OfflineAfterS),
 		created: d.CreatedAt, updated: d.UpdatedAt, deleted: d.DeletedAt,
 	}
-	if len(d.Labels) > 0 || d.Manufacturer != "" || d.Model != "" || d.Notes != "" || d.InstalledAt != 0 || d.Limits != nil || d.FirmwareVersion != "" ||
-		len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 {
+	if short := r.device(); !reflect.DeepEqual(short, *d) {
 		whole := *d
 		r.whole = &whole
 	}

@@ -46,6 +46,7 @@ func Readings(t *testing.T, e Engine) {
 		{"group behind a group", (*fixture).behind},
 		{"group behind a lost group", (*fixture).behindLost},
 		{"devices", (*fixture).devices},
+		{"device fields", (*fixture).deviceFields},
 		{"device list", (*fixture).deviceList},
 		{"deleted device", (*fixture).deletedDevice},
 		{"history order and limits", (*fixture).historyOrder},
