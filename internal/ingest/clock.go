@@ -109,8 +109,7 @@ func (s *clockwork) note(op clockOp) bool {
 	return s.commit(r, nil)
 }
 
-// setsBack reports whether a request is to be on its own: what else is in its
-// group would happen before the clock is set back, at a moment after it.
+// setsBack reports whether a request sets the clock back.
 func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock.back }
 
 // apply evaluates a clockOp.

@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -13,9 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
 // sent is a reading on its way.
@@ -425,6 +428,61 @@ func TestCalibratedLater(t *testing.T) {
 			t.Fatalf("only %d excursions", n)
 		}
 		r.equalPairs(slices.Repeat(ids[:1], 4), ids[1:], []string{"afterwards", "the later first", "newest first", "amid"})
+	})
+}
+
+// meanwhile is a store that lets something happen while the writer concludes what was
+// judged again.
+type meanwhile struct {
+	*sqlite.Store
+	happen func()
+}
+
+func (m *meanwhile) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error) {
+	if f := m.happen; f != nil && to == rimewatch.MaxTime {
+		m.happen = nil
+		f()
+	}
+	return m.Store.Excursions(ctx, workspaceID, deviceID, from, to, limit)
+}
+
+// TestCalibratedMeanwhile: of two calibrations the second counts also where it waits to be
+// committed while the record is judged again by the first.
+func TestCalibratedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.close()
+		s, err := sqlite.Open(t.Context(), sqlite.Config{Path: r.path})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &meanwhile{Store: s}
+		r.s, r.in = s, ingest.New(ingest.Config{Store: m, Publisher: r})
+		if err := r.in.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { r.close() }()
+		id, from := r.limited("A", -15, 600), r.now()-10*rimewatch.Hour
+		var list []sent
+		for i := range rimewatch.Time(600) {
+			list = append(list, sent{from + i*rimewatch.Minute, -16})
+		}
+		r.submit(id, list)
+		calibrate := func(offset float64) {
+			c := &rimewatch.Calibration{Field: rimewatch.ProductZoneTemp, Method: "other", Offset: offset, PerformedAt: from, AppliedFrom: from, DueAt: r.now() + rimewatch.Day, PerformedBy: "Ana"}
+			if _, err := r.in.Calibrate(t.Context(), r.ws, "A", c, func(*rimewatch.Device) error { return nil }); err != nil {
+				t.Error(err)
+			}
+		}
+		m.happen = func() {
+			go calibrate(0.5)
+			synctest.Wait()
+		}
+		calibrate(3)
+		time.Sleep(3 * time.Minute)
+		if got := r.in.OpenExcursions(r.ws, id); m.happen != nil || len(got) != 0 || len(r.recorded(id)) != 0 {
+			t.Errorf("judged by the first calibration: %+v, %+v", got, r.recorded(id))
+		}
 	})
 }
 
