@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -91,7 +90,6 @@ type App struct {
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
 	failed   chan error
-	listed   atomic.Bool // with its node's metrics
 	stopOnce sync.Once
 	stopErr  error
 }
@@ -288,17 +286,8 @@ func (a *App) begin(ctx context.Context) error {
 	a.MQTT.Brokers.Start()
 	// Before anybody is served: a read that fails ends a start, and must not end a server.
 	if a.cfg.part == nil || a.cfg.part.number == 0 {
-		if err := a.sayCode(ctx); err != nil {
-			return err
-		}
+		return a.sayCode(ctx)
 	}
-	if a.cfg.part == nil {
-		return nil
-	}
-	if err := a.cfg.part.registry.Register(a.registry); err != nil {
-		return err
-	}
-	a.listed.Store(true)
 	return nil
 }
 

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -71,6 +73,7 @@ func TestHeir(t *testing.T) {
 	s, err := first.open(t.Context(), 0, 0)
 	ask(err)
 	owner := s.(*App)
+	owner.registry.MustRegister(&telling{}) // as one that has notified somebody
 	now := rimewatch.TimeOf(time.Now())
 	w, err := owner.Accounts.FindWorkspace(t.Context(), "W", true, now)
 	ask(err)
@@ -112,4 +115,23 @@ func TestHeir(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Drop()
+	// And one that served it before, and whose metrics tell more than they did, gets it again.
+	ask(taken.Stop())
+	s, err = first.open(t.Context(), 0, 2)
+	ask(err)
+	ask(s.Stop())
+}
+
+// telling is a collector that tells more each time.
+type telling struct{ times int }
+
+// Describe implements prometheus.Collector.
+func (c *telling) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(c, ch) }
+
+// Collect implements prometheus.Collector.
+func (c *telling) Collect(ch chan<- prometheus.Metric) {
+	c.times++
+	for i := range c.times {
+		ch <- prometheus.MustNewConstMetric(prometheus.NewDesc(fmt.Sprint("telling_", i), "", nil, nil), prometheus.GaugeValue, 1)
+	}
 }

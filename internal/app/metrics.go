@@ -31,7 +31,7 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 		})
 	}
 	a.registerInlets(r)
-	r.MustRegister(newDeliveries(a.Notify, a.now))
+	r.MustRegister(newDeliveries(a.Notify.Figures, a.now))
 	gauge("store_damaged_chunks", "Chunks that cannot be read and are set aside; doctor lists them.", func() float64 { return float64(len(a.Store.Damage())) })
 	r.MustRegister(damagedChunks{a.Store})
 	gauge("store_head_bytes", "Memory used by readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })

@@ -32,13 +32,13 @@ import (
 
 // part is the shard that an App serves for a Node. What an App is made of takes
 // longer to make than a shard takes to load, so it is made before anybody knows for
-// which shard: until then store, shard and registry are empty.
+// which shard: until then store, shard and metrics are empty.
 type part struct {
-	shard    store.Shard
-	number   int64
-	store    *lateStore
-	secret   func(ctx context.Context, name string) ([32]byte, error)
-	registry prometheus.Registerer
+	shard   store.Shard
+	number  int64
+	store   *lateStore
+	secret  func(ctx context.Context, name string) ([32]byte, error)
+	metrics *prometheus.Registry // the App's, each with the label shard
 }
 
 func (p *part) holds(workspaceID int64) bool { return p.shard.Holds(workspaceID) }
@@ -72,12 +72,8 @@ const linger = 2 * time.Second
 // socketsEnd is how long sockets have to end when a shard is given away.
 const socketsEnd = 100 * time.Millisecond
 
-// Part ends the sockets, and what metrics tell of the shard: it may be served here anew
-// before everything of this has ended.
+// Part implements cluster.Service: it ends the sockets.
 func (a *App) Part() {
-	if a.listed.CompareAndSwap(true, false) {
-		a.cfg.part.registry.Unregister(a.registry)
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), socketsEnd)
 	a.Hub.Stop(ctx)
 	cancel()
@@ -250,7 +246,7 @@ func (n *Node) spare(ctx context.Context) (*App, error) {
 	cfg := n.cfg // without Now, each has a keeper of its own
 	cfg.HeadMemory = max(n.cfg.HeadMemory/of, leastHead)
 	cfg.StateMemory = max(stateMemory(n.cfg.StateMemory<<20, machineMemory())/of>>20, 1)
-	cfg.part = &part{store: &lateStore{}, secret: n.database.Secret, registry: n.registry}
+	cfg.part = &part{store: &lateStore{}, secret: n.database.Secret}
 	cfg.Logger = slog.New(ofShard{n.cfg.Logger.Handler(), cfg.part})
 	return New(ctx, cfg)
 }
@@ -319,7 +315,8 @@ func (n *Node) appFor(ctx context.Context, shard int64) (a *App, cfg postgres.Co
 	}
 	p := a.cfg.part
 	p.number, p.shard = shard, store.Shard{Number: shard, Of: n.database.Shards()}
-	p.registry = prometheus.WrapRegistererWith(prometheus.Labels{"shard": strconv.FormatInt(shard, 10)}, n.registry)
+	p.metrics = prometheus.NewRegistry()
+	prometheus.WrapRegistererWith(prometheus.Labels{"shard": strconv.FormatInt(shard, 10)}, p.metrics).MustRegister(a.registry)
 	var sure func() bool
 	if a.clock != nil {
 		sure = a.clock.Sure

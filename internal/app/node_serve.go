@@ -10,10 +10,12 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
@@ -75,7 +77,7 @@ func (n *Node) handler() (http.Handler, error) {
 	own, err := httpapi.New(httpapi.Config{
 		Now: n.cluster.Now, Log: n.cfg.Logger, Version: n.cfg.Version, PublicURL: n.cfg.PublicURL, TrustedProxies: proxies,
 		Ready: func(context.Context) error { return n.cluster.Ready() }, MetricsToken: n.cfg.MetricsToken,
-		Metrics: promhttp.HandlerFor(n.registry, promhttp.HandlerOpts{}),
+		Metrics: http.HandlerFunc(n.serveMetrics),
 	})
 	if err != nil {
 		return nil, err
@@ -91,6 +93,15 @@ func (n *Node) handler() (http.Handler, error) {
 			n.cluster.ServeHTTP(w, r)
 		}
 	}), nil
+}
+
+// serveMetrics answers with the metrics of the node, and of the shards that it serves at
+// this moment. Nothing is registered with the node when a shard comes, so nothing can be
+// left behind when it goes, and keep it from coming back.
+func (n *Node) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	all := prometheus.Gatherers{n.registry}
+	n.cluster.Each(func(_ int64, s cluster.Service) { all = append(all, s.(*App).cfg.part.metrics) })
+	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 }
 
 // single brings plain POSTs of readings to where they are stored.

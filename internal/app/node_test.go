@@ -138,6 +138,9 @@ func TestNodes(t *testing.T) {
 		}
 	}
 	explained(t, first)
+	if text := metrics(t, first); !strings.Contains(text, `rimewatch_store_head_bytes{shard="3"} `) {
+		t.Errorf("its metrics say nothing of a shard:\n%s", text)
+	}
 	second, _ := startNode(t, database.URL("postgres"), 0)
 	await(t, "the second node gets nothing", func() bool { return figure(t, first, shards) == "2" && figure(t, second, shards) == "2" })
 	begun := time.Now()

@@ -216,12 +216,12 @@ type deliveries struct {
 	total, attempts, failures, pending, oldest, failed *prometheus.Desc
 }
 
-func newDeliveries(s *notify.Service, now func() rimewatch.Time) *deliveries {
+func newDeliveries(figures func() notify.Figures, now func() rimewatch.Time) *deliveries {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc("rimewatch_notify_"+name, help, labels, nil)
 	}
 	return &deliveries{
-		figures: s.Figures, now: now,
+		figures: figures, now: now,
 		total:    desc("deliveries_total", "Deliveries that came to an end.", "kind", "status"),
 		attempts: desc("attempts_total", "Attempts to hand a message to its receiver."),
 		failures: desc("attempt_failures_total", "Attempts that failed."),
@@ -231,8 +231,13 @@ func newDeliveries(s *notify.Service, now func() rimewatch.Time) *deliveries {
 	}
 }
 
-// Describe implements prometheus.Collector.
-func (d *deliveries) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(d, ch) }
+// Describe implements prometheus.Collector. It names all of them, also those that there is
+// no figure of yet: a registry knows a collector again by what it describes.
+func (d *deliveries) Describe(ch chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{d.total, d.attempts, d.failures, d.pending, d.oldest, d.failed} {
+		ch <- desc
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (d *deliveries) Collect(ch chan<- prometheus.Metric) {

@@ -478,12 +478,14 @@ func (n *Node) Unreachable() (count int) {
 	return count
 }
 
-// Each calls f for every service that runs here, by shard in no order.
+// Each calls f for every shard that is served here, in no order.
 func (n *Node) Each(f func(shard int64, s Service)) {
 	n.mu.Lock()
 	list := make(map[int64]Service, len(n.held))
 	for shard, own := range n.held {
-		list[shard] = own.service
+		if !own.leaving {
+			list[shard] = own.service
+		}
 	}
 	n.mu.Unlock()
 	for shard, s := range list {
