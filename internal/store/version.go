@@ -16,7 +16,7 @@ const OldestSchema = 8
 
 // ErrOlder means that a store is of an older version, which a server brings up to
 // date when it starts.
-var ErrOlder = errors.New("start the server, which brings it up to date after a backup")
+var ErrOlder = errors.New("start the server, which brings it up to date")
 
 // CheckVersion reports why a store of a version of the schema cannot be used by
 // this program as it is: ErrOlder when it can be brought up to date.

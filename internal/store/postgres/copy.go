@@ -24,7 +24,7 @@ type Copy struct {
 // One that a server uses, or of another version, is refused.
 func OpenSource(ctx context.Context, url string) (*Copy, error) {
 	return openCopy(ctx, url, func(c *pgx.Conn) error {
-		fresh, err := examine(ctx, c)
+		fresh, err := examine(ctx, c, store.SchemaVersion)
 		if err == nil && fresh {
 			err = errors.New("there is no store in this database")
 		}
@@ -69,7 +69,7 @@ func openCopy(ctx context.Context, url string, prepare func(*pgx.Conn) error) (*
 
 // prepareTarget makes the schema, all but the mark that says that it is whole.
 func prepareTarget(ctx context.Context, c *pgx.Conn, source string, again bool) error {
-	fresh, err := examine(ctx, c)
+	fresh, err := examine(ctx, c, store.SchemaVersion)
 	unfinished := errors.Is(err, ErrUnfinished)
 	switch {
 	case !unfinished && err != nil:

@@ -22,8 +22,8 @@ type Database struct {
 // Writers of a node: each shard commits by itself.
 const nodeWriters = 16
 
-// Connect connects as a node, and makes the schema where there is none, divided
-// into cfg.Shards.
+// Connect connects as a node, makes the schema where there is none, divided into
+// cfg.Shards, and brings one of an older version up to date.
 func Connect(ctx context.Context, cfg Config) (*Database, error) {
 	cfg.defaults()
 	cfg.writers = nodeWriters
@@ -32,7 +32,7 @@ func Connect(ctx context.Context, cfg Config) (*Database, error) {
 	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, store.Shard{}, cfg.Quotas)
 	err := d.connect(ctx)
 	if err == nil {
-		err = d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c, cfg.Shards) })
+		err = d.with(ctx, d.writes, func(c *pgx.Conn) error { return d.prepareDatabase(ctx, c) })
 	}
 	if err == nil {
 		err = d.with(ctx, d.writes, d.countShards)

@@ -52,7 +52,7 @@ func Inspect(ctx context.Context, url string, check bool) (in Inspection, err er
 	if text := rivals(survey(ctx, newPrimary("", slog.New(slog.DiscardHandler)), servers(&cfg.Config))); text != "" {
 		in.Problems = append(in.Problems, text)
 	}
-	if in.Fresh, in.Store = examine(ctx, c); in.Fresh || in.Store != nil {
+	if in.Fresh, in.Store = examine(ctx, c, store.SchemaVersion); in.Fresh || in.Store != nil {
 		return in, nil
 	}
 	s := &session{ctx: ctx, conn: c}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ func (d *disk) open(ctx context.Context) error {
 	if err := d.connect(ctx); err != nil {
 		return err
 	}
-	if err := d.with(ctx, d.writes, func(c *pgx.Conn) error { return prepareDatabase(ctx, c, d.cfg.Shards) }); err != nil {
+	if err := d.with(ctx, d.writes, func(c *pgx.Conn) error { return d.prepareDatabase(ctx, c) }); err != nil {
 		return explain(err)
 	}
 	if err := d.with(ctx, d.writes, d.countShards); err != nil {
@@ -41,11 +42,15 @@ func (d *disk) open(ctx context.Context) error {
 	return nil
 }
 
-// prepareDatabase makes the schema in a fresh database. One of another program or
-// of another version is refused before anything is written.
-func prepareDatabase(ctx context.Context, c *pgx.Conn, shards int64) error {
-	fresh, err := examine(ctx, c)
-	if err != nil || !fresh {
+// prepareDatabase makes the schema in a fresh database, and brings one of an older
+// version up to date. One of another program or of a newer version is refused before
+// anything is written, and so is an older one by a command beside a server.
+func (d *disk) prepareDatabase(ctx context.Context, c *pgx.Conn) error {
+	fresh, err := examine(ctx, c, d.cfg.history.Version)
+	switch {
+	case errors.Is(err, store.ErrOlder) && !d.cfg.ControlOnly:
+		return d.upgrade(ctx, c)
+	case err != nil || !fresh:
 		return err
 	}
 	tx, err := c.Begin(ctx)
@@ -55,7 +60,7 @@ func prepareDatabase(ctx context.Context, c *pgx.Conn, shards int64) error {
 	defer func() { _ = tx.Rollback(ctx) }()
 	_, err = tx.Exec(ctx, schema)
 	if err == nil {
-		err = divide(ctx, tx, max(shards, 1))
+		err = divide(ctx, tx, max(d.cfg.Shards, 1))
 	}
 	if err == nil {
 		_, err = tx.Exec(ctx, "INSERT INTO rimewatch VALUES (TRUE, $1)", store.SchemaVersion)
@@ -65,8 +70,88 @@ func prepareDatabase(ctx context.Context, c *pgx.Conn, shards int64) error {
 	}
 	if state := code(err); state == "42P07" || state == "42723" || state == "23505" { // another process was quicker
 		_ = tx.Rollback(ctx)
-		_, err = examine(ctx, c)
+		_, err = examine(ctx, c, d.cfg.history.Version)
 	}
+	return err
+}
+
+// ddlPatience is how long a step waits for a lock on a table: whoever wants the table
+// meanwhile waits behind it.
+const ddlPatience = "SET LOCAL lock_timeout = '10s'"
+
+// upgrade brings a database of an older version up to date, all of it or nothing. Of
+// several nodes one does it, the others wait for it. Unless every step may be done
+// beside servers of the version before, none of them may be heard of, and those that
+// are silent write nothing any more.
+func (d *disk) upgrade(ctx context.Context, c *pgx.Conn) (err error) {
+	tx, err := c.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(ctx) }()
+	var found int
+	if _, err := tx.Exec(ctx, ddlPatience); err != nil {
+		return err
+	}
+	if err := tx.QueryRow(ctx, "SELECT version FROM rimewatch FOR UPDATE").Scan(&found); err != nil {
+		return err
+	}
+	to := d.cfg.history.Version
+	if found == to { // another process was quicker
+		return nil
+	}
+	steps, err := d.cfg.history.Steps(found)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(steps, func(u tables.Upgrade) bool { return !u.Beside }) {
+		if err := d.alone(ctx, tx); err != nil {
+			return err
+		}
+	}
+	for i := range steps {
+		if err := takeStep(ctx, c, &steps[i]); err != nil {
+			return fmt.Errorf("bring the database from schema %d to %d (it is as it was): %w", found, to, err)
+		}
+	}
+	if _, err := tx.Exec(ctx, "UPDATE rimewatch SET version = $1", to); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	d.cfg.Logger.Warn("the database was brought up to date; to go back to the program of before, restore a backup of the database: what was stored since is lost then", "from", found, "to", to)
+	return nil
+}
+
+// takeStep does one step on the connection of a running transaction.
+func takeStep(ctx context.Context, c *pgx.Conn, u *tables.Upgrade) error {
+	for _, sql := range []string{words.Replace(u.SQL), u.PostgreSQL} {
+		if _, err := c.Exec(ctx, sql); err != nil {
+			return err
+		}
+	}
+	if u.Rewrite == nil {
+		return nil
+	}
+	s := &session{ctx: ctx, conn: c}
+	if err := u.Rewrite(s); err != nil {
+		return err
+	}
+	return s.flush()
+}
+
+// alone closes the streams of all shards, and returns an error while a server is heard of.
+func (d *disk) alone(ctx context.Context, tx pgx.Tx) error {
+	var heard string
+	err := tx.QueryRow(ctx, "SELECT name FROM node WHERE beat > "+moment+" - $1 ORDER BY beat DESC LIMIT 1", d.cfg.gone.Milliseconds()).Scan(&heard)
+	switch {
+	case err == nil:
+		return fmt.Errorf("the database is of an older version of Rimewatch, and %s still serves it: stop all servers of that version, then start this one", heard)
+	case !errors.Is(err, pgx.ErrNoRows):
+		return err
+	}
+	_, err = tx.Exec(ctx, "UPDATE shard SET open = FALSE")
 	return err
 }
 
@@ -74,8 +159,9 @@ func prepareDatabase(ctx context.Context, c *pgx.Conn, shards int64) error {
 const oldest = 15
 
 // examine looks at a database before anything writes to it and reports whether it
-// is fresh.
-func examine(ctx context.Context, c *pgx.Conn) (fresh bool, err error) {
+// is fresh. One of another version than the one that is wanted is an error, ErrOlder
+// when it can be brought up to date.
+func examine(ctx context.Context, c *pgx.Conn, want int) (fresh bool, err error) {
 	var server, ours, others int
 	err = c.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000, count(*) FILTER (WHERE relname = 'rimewatch'), count(*)
 		FROM pg_class r WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
@@ -98,9 +184,11 @@ func examine(ctx context.Context, c *pgx.Conn) (fresh bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	err = store.CheckVersion(version)
-	if errors.Is(err, store.ErrOlder) {
-		err = fmt.Errorf("the database is of an older version of Rimewatch (schema %d; this program needs %d): copy it into a file with that version (rimewatch migrate), start this one on the file, and copy it back", version, store.SchemaVersion)
+	if version != want {
+		err = store.CheckVersion(version)
+		if err == nil { // the history is a test's
+			err = store.ErrOlder
+		}
 	}
 	return false, err
 }

@@ -40,6 +40,9 @@ type Config struct {
 	// Shards is how many shards a fresh database is divided into; default 1.
 	Shards int64
 
+	// history is that of the schema. Tests have others than tables.Current.
+	history *tables.History
+
 	quiet    bool          // leaves the background work to Rest. For tests.
 	takeOver bool          // from a server that is still there. For tests.
 	writers  int           // connections that write; default writers
@@ -56,6 +59,9 @@ func (c *Config) defaults() {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.history == nil {
+		c.history = &tables.Current
 	}
 	if c.patience == 0 {
 		c.patience = 15 * time.Second

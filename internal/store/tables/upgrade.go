@@ -12,6 +12,12 @@ type Upgrade struct {
 	From int
 	// SQL changes the tables, in the words of Schema.
 	SQL string
+	// PostgreSQL is what the step does there alone, after SQL, in its own words: functions,
+	// triggers, storage parameters. Triggers of SQLite are made anew after all steps.
+	PostgreSQL string
+	// Beside marks a step that servers of the version before may run beside, on PostgreSQL:
+	// it only adds tables, or columns that are nullable or have a default.
+	Beside bool
 	// Rewrite changes rows where SQL does not do; nil = nothing to rewrite.
 	Rewrite func(Conn) error
 }
@@ -24,8 +30,8 @@ type History struct {
 
 // Current is the history of Schema. CONTRIBUTING.md has what belongs to a step.
 var Current = History{Version: store.SchemaVersion, Upgrades: []Upgrade{
-	{From: 8, SQL: "ALTER TABLE source ADD COLUMN time_zone TEXT NOT NULL DEFAULT ''"},
-	{From: 9, SQL: `ALTER TABLE excursion ADD COLUMN found_late_at INTEGER NOT NULL DEFAULT 0;
+	{From: 8, Beside: true, SQL: "ALTER TABLE source ADD COLUMN time_zone TEXT NOT NULL DEFAULT ''"},
+	{From: 9, Beside: true, SQL: `ALTER TABLE excursion ADD COLUMN found_late_at INTEGER NOT NULL DEFAULT 0;
 CREATE TABLE former_limits (
 	workspace_id INTEGER NOT NULL,
 	device_id INTEGER NOT NULL,
