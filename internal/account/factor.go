@@ -126,25 +126,50 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code str
 	return in, recovery, err
 }
 
+// Proof is how a signed-in person shows again who they are. A session and a
+// password, which may both be stolen at once, do not get past a second factor.
+type Proof struct {
+	Password string
+	Code     string // of the second factor, or a recovery code
+	Client   Client
+}
+
+// confirmFactor returns the signed-in person who enters the password and, where
+// there is a second factor, its code: CodeValidationFailed with the field
+// current_password or code; CodeRateLimited after too many wrong codes.
+func (s *Service) confirmFactor(ctx context.Context, p Principal, x Proof, now rimewatch.Time) (rimewatch.User, error) {
+	u, err := s.confirmPassword(ctx, p, x.Password, now)
+	if err != nil {
+		return u, err
+	}
+	_, err = s.checkCode(ctx, &u, &Credentials{Code: x.Code, Client: x.Client}, now)
+	if e := (*rimewatch.Error)(nil); errors.As(err, &e) && e.Code == rimewatch.CodeUnauthenticated {
+		wrong := *e
+		wrong.Code = rimewatch.CodeValidationFailed // the session stands
+		err = &wrong
+	}
+	return u, err
+}
+
 // RemoveSecondFactor removes the signed-in person's second factor, ends all
-// sessions and starts a new one in place of this one. Needs the password, as
-// BeginSecondFactor. CodeNotFound.
-func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, password string, client Client, now rimewatch.Time) (SignedIn, error) {
-	u, err := s.confirmPassword(ctx, p, password, now)
+// sessions and starts a new one in place of this one. Errors as confirmFactor;
+// CodeNotFound.
+func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, x Proof, now rimewatch.Time) (SignedIn, error) {
+	u, err := s.confirmFactor(ctx, p, x, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	if err := s.store.DeleteSecondFactor(ctx, u.ID); err != nil {
 		return SignedIn{}, err
 	}
-	return s.restartSessions(ctx, p, &u, client, false, now)
+	return s.restartSessions(ctx, p, &u, x.Client, false, now)
 }
 
 // RenewRecoveryCodes replaces all recovery codes of the signed-in person by new
-// ones, which are returned here and never again. Needs the password, as
-// BeginSecondFactor. CodeNotFound without a second factor.
-func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, password string, now rimewatch.Time) ([]string, error) {
-	u, err := s.confirmPassword(ctx, p, password, now)
+// ones, which are returned here and never again. Errors as confirmFactor;
+// CodeNotFound without a second factor.
+func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, x Proof, now rimewatch.Time) ([]string, error) {
+	u, err := s.confirmFactor(ctx, p, x, now)
 	if err != nil {
 		return nil, err
 	}

@@ -106,14 +106,21 @@ func TestSecondFactor(t *testing.T) {
 	f.ok(err)
 	same(t, state, Factor{t0, recoveryCodes - 1})
 
-	renewed, err := f.RenewRecoveryCodes(f.ctx, fresh.Principal, password, t0)
+	_, err = f.RenewRecoveryCodes(f.ctx, fresh.Principal, Proof{Password: password}, t0) // new ones would open everything
+	f.field(err, rimewatch.CodeValidationFailed, "code")
+	renewed, err := f.RenewRecoveryCodes(f.ctx, fresh.Principal, Proof{Password: password, Code: codes[5]}, t0)
 	f.ok(err)
 	f.field(signIn(password, codes[4]), rimewatch.CodeUnauthenticated, "code")
 	f.ok(signIn(password, renewed[0]))
 
-	_, err = f.RemoveSecondFactor(f.ctx, fresh.Principal, "wrong", Client{}, now)
+	now += rimewatch.Minute
+	_, err = f.RemoveSecondFactor(f.ctx, fresh.Principal, Proof{Password: "wrong", Code: a.code(f, now)}, now)
 	f.field(err, rimewatch.CodeValidationFailed, "current_password")
-	_, err = f.RemoveSecondFactor(f.ctx, fresh.Principal, password, Client{}, now)
+	for _, code := range []string{"", "000000", a.code(f, now-rimewatch.Minute)} { // missing, wrong, used
+		_, err = f.RemoveSecondFactor(f.ctx, fresh.Principal, Proof{Password: password, Code: code}, now)
+		f.field(err, rimewatch.CodeValidationFailed, "code")
+	}
+	_, err = f.RemoveSecondFactor(f.ctx, fresh.Principal, Proof{Password: password, Code: a.code(f, now)}, now)
 	f.ok(err)
 	f.signIn("ada@example.com", now)
 	list, err := f.store.Sessions(f.ctx, u.ID, now)
@@ -168,10 +175,10 @@ func TestRequiredSecondFactor(t *testing.T) {
 	_, err = f.Authenticate(f.ctx, plain, t0) // devices have no app
 	f.ok(err)
 
-	_, _, strong := f.protect(SignedIn{Principal: p}, t0)
+	_, codes, strong := f.protect(SignedIn{Principal: p}, t0)
 	same(t, strong.Principal.WorkspaceID, f.ws.ID)
 	same(t, strong.Principal.Role, rimewatch.RoleAdmin)
-	weak, err := f.RemoveSecondFactor(f.ctx, strong.Principal, password, Client{}, t0)
+	weak, err := f.RemoveSecondFactor(f.ctx, strong.Principal, Proof{Password: password, Code: codes[0]}, t0)
 	f.ok(err)
 	same(t, weak.Principal.NeedsFactor, true)
 	_, err = f.UpdateWorkspace(f.ctx, owner.Principal, WorkspacePatch{RequireSecondFactor: &no}, t0)

@@ -3,6 +3,8 @@ package account
 import (
 	"context"
 	"errors"
+	"sync"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -10,6 +12,58 @@ import (
 
 // InvitationLife is how long the link of an invitation works.
 const InvitationLife = 7 * rimewatch.Day
+
+// How many invitations are mailed within inviteWindow: so many of a workspace,
+// by one person of it, and to one address whoever invites it. A chain that opens
+// forty stores gets its managers in within a day; nobody sends what he likes to
+// whom he likes.
+const (
+	inviteWindow    = rimewatch.Hour
+	invitesOfSpace  = 60
+	invitesByPerson = 30
+	invitesToOne    = 3
+)
+
+// inviteKey is what mails are counted by; one field of it is set.
+type inviteKey struct {
+	workspaceID, userID int64
+	email               string
+}
+
+// inviteMails limits the mails of invitations.
+type inviteMails struct {
+	mu   sync.Mutex
+	sent failureCount[inviteKey]
+}
+
+// take counts a mail before it is sent, and returns what takes it back. When
+// there were enough it counts nothing: CodeRateLimited.
+func (l *inviteMails) take(p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
+	most := map[inviteKey]int{{workspaceID: p.WorkspaceID}: invitesOfSpace, {email: email}: invitesToOne}
+	if p.UserID != 0 { // the operator has none
+		most[inviteKey{userID: p.UserID}] = invitesByPerson
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var wait time.Duration
+	for key, n := range most {
+		wait = max(wait, l.sent.wait(key, n, now))
+	}
+	if wait > 0 {
+		return nil, &rimewatch.Error{Code: rimewatch.CodeRateLimited, Message: "Too many invitations have been sent; try again later.", RetryAfter: wait}
+	}
+	count := func(n int) {
+		for key := range most {
+			l.sent.add(key, n, now)
+		}
+	}
+	count(1)
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		count(-1)
+	}, nil
+}
 
 // InviteRequest describes an invitation to the principal's workspace.
 type InviteRequest struct {
@@ -25,7 +79,8 @@ type InviteRequest struct {
 // take and which is returned here and never again. Needs the role admin, and
 // owner to invite an owner. CodeConflict on email when that person is a member
 // or is invited already; CodeValidationFailed with the fields email, role;
-// CodeUnavailable when the mail cannot be sent.
+// CodeRateLimited when too many were mailed; CodeUnavailable when the mail cannot
+// be sent.
 func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now rimewatch.Time) (v store.Invitation, link string, err error) {
 	if err := s.mayManage(p, r.Role); err != nil {
 		return v, "", err
@@ -42,13 +97,27 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 		WorkspaceID: p.WorkspaceID, Email: normalEmail(r.Email), Role: r.Role, Sites: sites, Hash: hash,
 		InvitedBy: p.UserID, CreatedAt: now, ExpiresAt: now + InvitationLife,
 	}
+	giveBack, err := s.mayMail(p, v.Email, now)
+	if err != nil {
+		return store.Invitation{}, "", err
+	}
 	if err := s.store.CreateInvitation(ctx, &v); err != nil {
+		giveBack() // nothing was sent
 		return store.Invitation{}, "", err
 	}
 	if secret, err = s.handOut(ctx, p, hash, secret, now); err != nil {
 		return store.Invitation{}, "", errors.Join(err, s.store.DeleteInvitation(ctx, p.WorkspaceID, v.ID))
 	}
 	return v, secret, nil
+}
+
+// mayMail takes the mail of an invitation from what may be sent, where the service
+// sends mail.
+func (s *Service) mayMail(p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
+	if !s.SendsMail() {
+		return func() {}, nil
+	}
+	return s.invites.take(p, email, now)
 }
 
 // handOut sends the link of an invitation where the service sends mail, in the
@@ -73,29 +142,33 @@ func (s *Service) Invitations(ctx context.Context, p Principal) ([]store.Invitat
 	return s.store.Invitations(ctx, p.WorkspaceID)
 }
 
-// manageInvitation reports whether p may renew or withdraw an invitation:
+// manageInvitation returns an invitation that p may renew or withdraw:
 // CodeNotFound, CodeForbidden.
-func (s *Service) manageInvitation(ctx context.Context, p Principal, id int64) error {
+func (s *Service) manageInvitation(ctx context.Context, p Principal, id int64) (store.InvitationView, error) {
 	all, err := s.Invitations(ctx, p)
 	if err != nil {
-		return err
+		return store.InvitationView{}, err
 	}
 	for _, v := range all {
 		if v.ID == id {
-			return s.mayManage(p, v.Role)
+			return v, s.mayManage(p, v.Role)
 		}
 	}
-	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
+	return store.InvitationView{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such invitation.")
 }
 
 // RenewInvitation replaces the link of an invitation, with a new expiry; the
 // old link stops working. The rest is as with Invite. CodeNotFound.
 func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, now rimewatch.Time) (v store.Invitation, link string, err error) {
-	if err := s.manageInvitation(ctx, p, id); err != nil {
+	old, err := s.manageInvitation(ctx, p, id)
+	if err != nil {
 		return v, "", err
 	}
 	secret, hash, err := s.newSecret()
 	if err != nil {
+		return v, "", err
+	}
+	if _, err := s.mayMail(p, old.Email, now); err != nil {
 		return v, "", err
 	}
 	v, err = s.store.RenewInvitation(ctx, p.WorkspaceID, id, hash, now+InvitationLife)
@@ -109,7 +182,7 @@ func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, no
 // WithdrawInvitation ends an invitation before it is accepted. Needs the role
 // admin, and owner for the invitation of an owner. CodeNotFound.
 func (s *Service) WithdrawInvitation(ctx context.Context, p Principal, id int64) error {
-	if err := s.manageInvitation(ctx, p, id); err != nil {
+	if _, err := s.manageInvitation(ctx, p, id); err != nil {
 		return err
 	}
 	return s.store.DeleteInvitation(ctx, p.WorkspaceID, id)

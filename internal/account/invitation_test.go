@@ -1,9 +1,12 @@
 package account
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -159,4 +162,62 @@ func TestWithdrawnInvitation(t *testing.T) {
 	_, err := f.AcceptAsNew(f.ctx, link, NewPerson{Password: password}, t0)
 	f.code(err, rimewatch.CodeNotFound)
 	f.invite("ada@example.com", rimewatch.RoleViewer) // and may be invited again
+}
+
+// TestInvitationMailsAreLimited: by workspace, by inviter and by address. A limit
+// that is reached changes nothing, and ends with its hour.
+func TestInvitationMailsAreLimited(t *testing.T) {
+	f := newFixture(t)
+	mail := f.mailing()
+	admins := []Principal{f.as(rimewatch.RoleAdmin), f.as(rimewatch.RoleOwner), f.op}
+	n := 0
+	invite := func(p Principal) error {
+		n++
+		_, _, err := f.Invite(f.ctx, p, InviteRequest{Email: fmt.Sprintf("p%d@example.com", n), Role: rimewatch.RoleViewer}, t0)
+		return err
+	}
+	for range invitesByPerson {
+		f.ok(invite(admins[0]))
+	}
+	_, _, err := f.Invite(f.ctx, admins[0], InviteRequest{Email: "late@example.com", Role: rimewatch.RoleViewer}, t0+rimewatch.Minute)
+	f.code(err, rimewatch.CodeRateLimited)
+	var e *rimewatch.Error
+	same(t, errors.As(err, &e) && e.RetryAfter == 59*time.Minute, true)
+	for range invitesOfSpace - invitesByPerson { // somebody else of the workspace
+		f.ok(invite(admins[1]))
+	}
+	f.code(invite(admins[2]), rimewatch.CodeRateLimited)
+	same(t, len(mail.letters), invitesOfSpace)
+	list, err := f.Invitations(f.ctx, f.op)
+	f.ok(err)
+	same(t, len(list), invitesOfSpace)
+
+	now := t0 + inviteWindow
+	v, _, err := f.Invite(f.ctx, f.op, InviteRequest{Email: "late@example.com", Role: rimewatch.RoleViewer}, now)
+	f.ok(err)
+	for range invitesToOne - 1 {
+		_, _, err = f.RenewInvitation(f.ctx, f.op, v.ID, now)
+		f.ok(err)
+	}
+	_, _, err = f.RenewInvitation(f.ctx, f.op, v.ID, now)
+	f.code(err, rimewatch.CodeRateLimited)
+	b, err := f.FindWorkspace(f.ctx, "B", true, t0)
+	f.ok(err)
+	_, _, err = f.Invite(f.ctx, Operator(b.ID), InviteRequest{Email: "Late@example.com", Role: rimewatch.RoleViewer}, now)
+	f.code(err, rimewatch.CodeRateLimited)
+}
+
+// TestMailedNames: names carry no message of their own to strangers.
+func TestMailedNames(t *testing.T) {
+	for name, want := range map[string]string{
+		"Ben's Market & Deli, No. 4":             "Ben's Market & Deli, No. 4",
+		"Käserei Zürich (Süd) – 冷蔵庫":             "Käserei Zürich (Süd) 冷蔵庫",
+		"You have won: https://evil.example/x?y": "You have won https evil example x y",
+		"pay@evil.example www.evil.example":      "pay evil example www evil example",
+		"Line\r\nBcc: you@example.com":           "Line Bcc you example com",
+		"\u202etekram\u200b <b>now</b>":          "tekram b now b",
+		strings.Repeat("ab ", 100):               strings.TrimSpace(strings.Repeat("ab ", 20)),
+	} {
+		same(t, mailedName(name), want)
+	}
 }

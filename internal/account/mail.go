@@ -3,6 +3,8 @@ package account
 import (
 	"cmp"
 	"context"
+	"strings"
+	"unicode"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/catalogue"
@@ -21,13 +23,14 @@ func (s *Service) SendsMail() bool { return s.mail != nil }
 // not depend on whether the address has an account.
 func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, secret, language string) error {
 	t := catalogue.Of(language)
-	by := v.InvitedByName
+	by := mailedName(v.InvitedByName)
 	if by == "" {
 		by = t.Say("The operator of the service")
 	}
+	workspace := mailedName(v.WorkspaceName)
 	err := s.mail(ctx, Letter{
-		To: v.Email, Subject: t.Sayf("Invitation to %s on Rimewatch", v.WorkspaceName),
-		Text: t.Sayf("%s invites you to join %s on Rimewatch as %s.", by, v.WorkspaceName, roleName(t, v.Role)) + "\n\n" +
+		To: v.Email, Subject: t.Sayf("Invitation to %s on Rimewatch", workspace),
+		Text: t.Sayf("%s invites you to join %s on Rimewatch as %s.", by, workspace, roleName(t, v.Role)) + "\n\n" +
 			t.Sayf("Open this link to accept. It works once, for %d days:", InvitationLife/rimewatch.Day) + "\n\n" +
 			s.publicURL + "/invitation#" + secret + "\n\n" +
 			t.Say("If you do not know who this is, ignore this message: nothing happens without you.") + "\n",
@@ -37,6 +40,28 @@ func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, s
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The mail server did not take the invitation; try again later.")
 	}
 	return nil
+}
+
+// mailedNameLen is the most characters of a name in a mail to a stranger.
+const mailedNameLen = 60
+
+// mailedName is a name that somebody has chosen, as it stands in a mail to a person
+// who does not know us: short, on one line, and nothing in it that a mail program
+// takes for a link or an address.
+func mailedName(name string) string {
+	rs := []rune(name)
+	var b strings.Builder
+	for i, r := range rs {
+		letter := unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r)
+		last := i+1 == len(rs) || unicode.IsSpace(rs[i+1])
+		if letter || r == '.' && last || strings.ContainsRune(" '’&()-,", r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte(' ')
+		}
+	}
+	rs = []rune(strings.Join(strings.Fields(b.String()), " "))
+	return strings.TrimSpace(string(rs[:min(len(rs), mailedNameLen)]))
 }
 
 // roleName is a role as it is called in a sentence.

@@ -74,6 +74,7 @@ type Service struct {
 	grants    []Grant
 
 	signIns signIns
+	invites inviteMails
 
 	setupDone atomic.Bool // a user exists; there is no way back
 	setupMu   sync.Mutex
@@ -106,6 +107,7 @@ func New(cfg Config) *Service {
 	}
 	s.tokens.cache.init()
 	s.signIns.init()
+	s.invites.sent = newFailureCount[inviteKey](inviteWindow, signInKeys)
 	s.refusals.init(cfg.Store, cfg.Logger)
 	return s
 }

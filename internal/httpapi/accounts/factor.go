@@ -15,8 +15,8 @@ type secondFactors interface {
 	SecondFactor(ctx context.Context, p account.Principal) (account.Factor, error)
 	BeginSecondFactor(ctx context.Context, p account.Principal, password string, now rimewatch.Time) (account.FactorKey, error)
 	ConfirmSecondFactor(ctx context.Context, p account.Principal, code string, client account.Client, now rimewatch.Time) (account.SignedIn, []string, error)
-	RemoveSecondFactor(ctx context.Context, p account.Principal, password string, client account.Client, now rimewatch.Time) (account.SignedIn, error)
-	RenewRecoveryCodes(ctx context.Context, p account.Principal, password string, now rimewatch.Time) ([]string, error)
+	RemoveSecondFactor(ctx context.Context, p account.Principal, x account.Proof, now rimewatch.Time) (account.SignedIn, error)
+	RenewRecoveryCodes(ctx context.Context, p account.Principal, x account.Proof, now rimewatch.Time) ([]string, error)
 	Erase(ctx context.Context, p account.Principal, password string, now rimewatch.Time) error
 	SendsMail() bool
 	RequestReset(email, language string, now rimewatch.Time) error
@@ -41,6 +41,16 @@ func (a factors) state(ctx context.Context, _ *httpapi.NoInput) (SecondFactorSta
 // CurrentPassword is a body that says again who is asking.
 type CurrentPassword struct {
 	CurrentPassword string `json:"current_password" maxLength:"256" doc:"Empty for those who sign in by a provider and have none: they signed in within the last 10 minutes."`
+}
+
+// PasswordAndCode is a body that says again who is asking, past the second factor.
+type PasswordAndCode struct {
+	CurrentPassword string `json:"current_password" maxLength:"256" doc:"As when setting one up."`
+	Code            string `json:"code,omitempty" maxLength:"32" doc:"What the app shows now, or a recovery code. Needed while there is a second factor."`
+}
+
+func (a factors) proof(c *httpapi.Call, b *PasswordAndCode) account.Proof {
+	return account.Proof{Password: b.CurrentPassword, Code: b.Code, Client: a.client(c)}
 }
 
 // SecondFactorKey is what an authenticator app needs to know.
@@ -86,20 +96,20 @@ func (a factors) confirm(ctx context.Context, in *httpapi.BodyInput[CodeBody]) (
 	return RecoveryCodes{codes}, nil
 }
 
-func (a factors) renewCodes(ctx context.Context, in *httpapi.BodyInput[CurrentPassword]) (RecoveryCodes, error) {
+func (a factors) renewCodes(ctx context.Context, in *httpapi.BodyInput[PasswordAndCode]) (RecoveryCodes, error) {
 	c := httpapi.CallOf(ctx)
 	var codes []string
 	err := a.guess(c, func() (err error) {
-		codes, err = a.service.RenewRecoveryCodes(ctx, c.Principal, in.Body.CurrentPassword, c.Now)
+		codes, err = a.service.RenewRecoveryCodes(ctx, c.Principal, a.proof(c, &in.Body), c.Now)
 		return err
 	})
 	return RecoveryCodes{codes}, err
 }
 
-func (a factors) remove(ctx context.Context, in *httpapi.BodyInput[CurrentPassword]) (httpapi.Done, error) {
+func (a factors) remove(ctx context.Context, in *httpapi.BodyInput[PasswordAndCode]) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	_, err := a.enter(c, func() (account.SignedIn, error) {
-		return a.service.RemoveSecondFactor(ctx, c.Principal, in.Body.CurrentPassword, a.client(c), c.Now)
+		return a.service.RemoveSecondFactor(ctx, c.Principal, a.proof(c, &in.Body), c.Now)
 	})
 	return httpapi.Done{}, err
 }
@@ -157,11 +167,11 @@ func (f factors) routes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: path + "/recovery-codes", ID: "renew-recovery-codes", Tag: "Account", Summary: "Replace your recovery codes", Access: httpapi.SignedIn, Body: httpapi.JSONBody,
-			Also: gone, Bind: httpapi.Handle(f.renewCodes),
+			Also: gone, Description: "Needs the password and a code that the app shows now, or one of the old recovery codes.", Bind: httpapi.Handle(f.renewCodes),
 		},
 		{
 			Method: http.MethodPost, Path: path + "/remove", ID: "remove-second-factor", Tag: "Account", Summary: "Remove your second factor", Access: httpapi.SignedIn, Body: httpapi.JSONBody,
-			Also: gone, Description: "Ends all of your sessions and starts a new one for this browser.", Bind: httpapi.Handle(f.remove),
+			Also: gone, Description: "Needs the password and a code that the app shows now, or a recovery code. Ends all of your sessions and starts a new one for this browser.", Bind: httpapi.Handle(f.remove),
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/me/erase", ID: "erase-me", Tag: "Account", Summary: "Erase your account", Access: httpapi.SignedIn, Body: httpapi.JSONBody, Also: conflict,

@@ -53,6 +53,9 @@ func TestSecondFactorRoutes(t *testing.T) {
 	}
 	r.owner = cookieOf(t, confirmed).Value
 	r.advance(time.Minute)
+	pwAnd := func(code any) string {
+		return fmt.Sprintf(`{"current_password":%q,"code":%q}`, ownerPassword, code)
+	}
 	signIn := func(code string) request {
 		return post("/v1/auth/sign-in", "", `{"email":"olga@example.com","password":"`+ownerPassword+`","code":"`+code+`"}`)
 	}
@@ -75,8 +78,13 @@ func TestSecondFactorRoutes(t *testing.T) {
 		{name: "shut out", req: as(get("/v1/devices", "")), status: 403, code: rimewatch.CodeForbidden, fields: []string{"second_factor"}},
 		{name: "me, too", req: as(get("/v1/me", "")), status: 403, code: rimewatch.CodeForbidden, fields: []string{"second_factor"}},
 		{name: "but may set one up", req: as(post(path, "", pw)), status: 200},
-		{name: "new codes", req: r.browser(post(path+"/recovery-codes", "", pw)), status: 200, want: map[string]any{"data.recovery_codes.10": nil}},
-		{name: "remove", req: r.browser(post(path+"/remove", "", pw)), status: 200},
+		{name: "new codes take a code", req: r.browser(post(path+"/recovery-codes", "", pw)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"code"}},
+		{name: "new codes", req: r.browser(post(path+"/recovery-codes", "", pwAnd(codes[1]))), status: 200, want: map[string]any{"data.recovery_codes.10": nil}},
+		{name: "removing takes a code", req: r.browser(post(path+"/remove", "", pw)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"code"}},
+	})
+	r.advance(time.Minute)
+	r.run(t, []scenario{
+		{name: "remove", req: r.browser(post(path+"/remove", "", pwAnd(code()))), status: 200},
 	})
 }
 
