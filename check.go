@@ -18,9 +18,21 @@ const (
 	MaxPasswordHashLen = 300
 )
 
-// TextKey returns the form in which names and e-mail addresses are compared.
-// Stores use it because the ideas of case of their engines differ.
+// TextKey returns the form in which names are compared. Stores use it because the
+// ideas of case of their engines differ.
 func TextKey(s string) string { return strings.ToLower(s) }
+
+// EmailKey returns the form in which e-mail addresses are stored and compared: only
+// ASCII letters lose their case. The lower case of other characters can be an
+// ASCII letter (U+212A becomes k), and so another person's address.
+func EmailKey(s string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			r += 'a' - 'A'
+		}
+		return r
+	}, s)
+}
 
 // CheckText adds to e what is wrong with a text: database engines treat invalid
 // UTF-8 and NUL differently, so none is given any. It returns e, or a new error

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -43,6 +45,9 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, client Client
 			s.refuse(ctx, u.ID, "an address that the provider has not verified", client, now)
 		}
 		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeForbidden, "Your provider has not verified your e-mail address.").With("email", "is not verified")
+	}
+	if !norm.NFKC.IsNormalString(id.Email) { // it looks like another address, whose holder may be another person
+		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeForbidden, "Your provider spells your e-mail address with unusual characters.").With("email", "must be in Unicode's normal form NFKC")
 	}
 	grants, err := grantsOf(ctx, s.store, s.log, s.grants, id.Groups)
 	if err != nil {

@@ -1,6 +1,7 @@
 package account
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
@@ -82,4 +83,32 @@ func TestLastOwnerByProvider(t *testing.T) {
 	in, err := f.provided("pat@example.com", t0, "staff")
 	f.ok(err)
 	same(t, in.Principal.Role, rimewatch.RoleViewer)
+}
+
+// TestLookalikes: an address that only looks like another's is another, at the
+// provider and everywhere else.
+func TestLookalikes(t *testing.T) {
+	f := newFixture(t)
+	const kelvin = "\u212Aim@a.test"
+	kim := f.person("kim@a.test", rimewatch.RoleOwner)
+	f.grants = []Grant{{"staff", "Bakery", rimewatch.RoleViewer}}
+	_, err := f.provided(kelvin, t0, "staff")
+	f.field(err, rimewatch.CodeForbidden, "email")
+	_, err = f.store.UserByEmail(f.ctx, kelvin)
+	f.code(err, rimewatch.CodeNotFound)
+	same(t, f.signIn(" KIM@A.test", t0).User.ID, kim.ID)
+}
+
+// TestAddressesOfBefore: an account whose address was stored as earlier versions
+// did is still signed in to.
+func TestAddressesOfBefore(t *testing.T) {
+	f := newFixture(t)
+	for _, email := range []string{"m\u00fcller@a.test", "mu\u0308ller@b.test"} { // composed, decomposed
+		u := f.person("x"+email[len(email)-7:], rimewatch.RoleViewer)
+		_, err := f.store.UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Email = email; return nil })
+		f.ok(err)
+		for _, typed := range []string{email, strings.ToUpper(email)} {
+			same(t, f.signIn(typed, t0).User.ID, u.ID)
+		}
+	}
 }

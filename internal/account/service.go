@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/ticker"
@@ -181,4 +183,6 @@ func hashSecret(plain string) (hash [32]byte, ok bool) {
 func normalText(s string) string { return strings.TrimSpace(s) }
 
 // normalEmail is the form of an e-mail address that is stored and looked up.
-func normalEmail(s string) string { return rimewatch.TextKey(strings.TrimSpace(s)) }
+func normalEmail(s string) string {
+	return rimewatch.EmailKey(norm.NFKC.String(strings.TrimSpace(s)))
+}

@@ -151,7 +151,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 // checkCredentials finds the person whose credentials these are.
 func (s *Service) checkCredentials(ctx context.Context, c *Credentials, now rimewatch.Time) (rimewatch.User, error) {
 	email := clip(normalEmail(c.Email), rimewatch.MaxEmailLen)
-	u, err := s.store.UserByEmail(ctx, normalEmail(c.Email))
+	u, err := s.personOf(ctx, c.Email)
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return u, err
 	}
@@ -171,6 +171,17 @@ func (s *Service) checkCredentials(ctx context.Context, c *Credentials, now rime
 	}
 	if l == stranger {
 		s.signIns.forgive(email, now)
+	}
+	return u, err
+}
+
+// personOf finds the person who signs in with an address: CodeNotFound. Addresses
+// that were stored before they were normalized are found as they were then; that is
+// safe only where a password follows.
+func (s *Service) personOf(ctx context.Context, email string) (rimewatch.User, error) {
+	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	if before := rimewatch.TextKey(normalText(email)); rimewatch.CodeOf(err) == rimewatch.CodeNotFound && before != normalEmail(email) {
+		return s.store.UserByEmail(ctx, before)
 	}
 	return u, err
 }

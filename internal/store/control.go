@@ -7,8 +7,8 @@ import (
 )
 
 // Control keeps workspaces, sites, people, sessions and tokens. Every change is
-// durable when the call returns. Names of workspaces and e-mail addresses are
-// unique without case (rimewatch.TextKey); a clash is CodeConflict. Text that cannot be
+// durable when the call returns. Names of workspaces (rimewatch.TextKey) and e-mail
+// addresses (rimewatch.EmailKey) are unique without case; a clash is CodeConflict. Text that cannot be
 // kept (see the Check methods) is CodeValidationFailed. Creating
 // sets the ID, and what it belongs to must exist (CodeNotFound). Updating keeps
 // ids and times of creation; change runs inside the transaction, must not call

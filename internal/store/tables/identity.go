@@ -51,7 +51,7 @@ func findIdentified(conn Conn, id store.Identification, u rimewatch.User) (_ rim
 		u, err = userTable.find(conn, "id = ?", known)
 		return u, false, err
 	}
-	found, err := userTable.find(conn, "email = ?", rimewatch.TextKey(u.Email))
+	found, err := userTable.find(conn, "email = ?", rimewatch.EmailKey(u.Email))
 	switch rimewatch.CodeOf(err) {
 	case "":
 		u = found

@@ -30,7 +30,7 @@ var invitationViews = shapeOf("invitation v JOIN workspace w ON w.id = v.workspa
 
 // CreateInvitation implements store.Control.
 func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error {
-	v.Email = rimewatch.TextKey(v.Email)
+	v.Email = rimewatch.EmailKey(v.Email)
 	if err := v.Check(); err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (t People) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatc
 		if err != nil {
 			return err
 		}
-		if rimewatch.TextKey(u.Email) != v.Email {
+		if rimewatch.EmailKey(u.Email) != v.Email {
 			return rimewatch.Errorf(rimewatch.CodeForbidden, "This invitation is for another e-mail address.")
 		}
 		if u.ID == 0 {

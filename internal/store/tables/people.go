@@ -25,7 +25,7 @@ func userFields(u *rimewatch.User) store.Fields {
 }
 
 func insertUser(conn Conn, u *rimewatch.User) (err error) {
-	u.Email = rimewatch.TextKey(u.Email)
+	u.Email = rimewatch.EmailKey(u.Email)
 	u.ID, err = userTable.insert(conn, u)
 	return err
 }
@@ -50,7 +50,7 @@ func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 			return err
 		}
 		userTable.keep(&u, &old, func(c column) bool { return c.given || c.fixed })
-		u.Email = rimewatch.TextKey(u.Email)
+		u.Email = rimewatch.EmailKey(u.Email)
 		if err := u.Check(); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (t People) UserByEmail(ctx context.Context, email string) (u rimewatch.User
 	if rimewatch.CheckText(nil, "email", email, rimewatch.MaxEmailLen) != nil {
 		return u, errUser()
 	}
-	return userTable.first(ctx, t.base, "email = ?", rimewatch.TextKey(email))
+	return userTable.first(ctx, t.base, "email = ?", rimewatch.EmailKey(email))
 }
 
 func countUsers(conn Conn) (n int, err error) {
