@@ -53,6 +53,9 @@ func (c *clusterStatusCmd) Run(ctx context.Context, s streams) error {
 	}
 	for i := range v.Holdings {
 		h := &v.Holdings[i]
+		if times, why := v.Failures(h.Shard); times > 0 {
+			fmt.Fprintf(s.out, "shard %-3d could not be opened %d times: %s\n", h.Shard, times, why)
+		}
 		switch {
 		case !h.Open:
 			fmt.Fprintf(s.out, "shard %-3d nobody serves it\n", h.Shard)

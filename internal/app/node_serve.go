@@ -151,6 +151,7 @@ func (n *Node) registerMetrics() {
 	gauge("shards", "Shards that this node serves.", func() float64 { shards, _ := n.cluster.Held(); return float64(shards) })
 	gauge("members", "Nodes that are heard of, this one included.", func() float64 { _, members := n.cluster.Held(); return float64(members) })
 	gauge("unreachable", "Nodes that are heard of and that this one cannot reach.", func() float64 { return float64(n.cluster.Unreachable()) })
+	gauge("quarantined", "Shards that no node could open, and that are tried once a minute.", func() float64 { return float64(n.cluster.Quarantined()) })
 	gauge("clock_offset_seconds", "How far this node's clock is ahead of the database's.", func() float64 { return float64(c.Offset.Load()) / 1000 })
 	counter("opened_total", "Shards that this node began to serve.", c.Opened.Load)
 	counter("taken_over_total", "Shards among them that a node had which was gone.", c.TakenOver.Load)

@@ -169,7 +169,7 @@ func TestGroupedNobody(t *testing.T) { synctest.Test(t, testGroupedNobody) }
 
 func testGroupedNobody(t *testing.T) {
 	b := newBook()
-	b.broken[1] = true
+	b.aside[1] = true
 	x := join(t, b, "x", 0)
 	var answers sync.WaitGroup
 	for range 10 {

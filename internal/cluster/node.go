@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,6 +112,9 @@ type Node struct {
 	busy     map[int64]bool   // shards that are being opened
 	heirs    map[int64]*heir  // what was read of shards that others still serve
 	unclosed map[int64]int64  // streams, by shard, that are open in this node's name although it does not serve them
+	faults   map[int64]*fault // shards that this node could not open
+	trials   map[int64]*trials
+	opened   bool             // everything has been opened once that was to be when this node came
 	members  map[string]*peer // the others, by name
 	leaving  bool
 	leaveBy  time.Time // until when heirs are waited for, while leaving
@@ -124,6 +128,7 @@ type Node struct {
 	heard      atomic.Pointer[time.Time]    // when the last beat that arrived was sent
 	clock      atomic.Pointer[clockReading] // what the database's clock said
 	kick       chan struct{}
+	news       atomic.Bool   // something that the others have to know before the next beat is due
 	announcing chan struct{} // so many heirs are waited for at a time
 	ctx        context.Context
 	end        context.CancelFunc
@@ -175,7 +180,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
-		held: make(map[int64]*held), busy: make(map[int64]bool), heirs: make(map[int64]*heir), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), members: make(map[string]*peer),
+		held: make(map[int64]*held), busy: make(map[int64]bool), heirs: make(map[int64]*heir), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), faults: make(map[int64]*fault), trials: make(map[int64]*trials), members: make(map[string]*peer),
 	}
 	n.groups.init()
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
@@ -218,7 +223,7 @@ func (n *Node) Start(ctx context.Context) error {
 func (n *Node) run() {
 	beat := time.Now()
 	for range ticker.Every(n.ctx.Done(), lookEvery, n.kick) {
-		due := time.Since(beat) >= beatEvery
+		due := time.Since(beat) >= beatEvery || n.news.Swap(false)
 		if due {
 			beat = time.Now()
 		}
@@ -245,7 +250,7 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 	var err error
 	if beat {
 		n.mu.Lock()
-		self := &store.Member{URL: n.cfg.URL, Version: n.cfg.Version, Secret: n.digest(), Leaving: n.leaving || n.lateBeat > 1}
+		self := &store.Member{URL: n.cfg.URL, Version: n.cfg.Version, Secret: n.digest(), Leaving: n.leaving || n.lateBeat > 1, Failed: n.failures()}
 		n.mu.Unlock()
 		v, err = n.cfg.Database.Beat(ctx, self)
 	} else {
@@ -334,6 +339,10 @@ func (n *Node) follow(v *store.Standing) {
 	defer n.mu.Unlock()
 	n.view = *v
 	n.watchMembers()
+	n.watchFailures(v)
+	n.opened = n.opened || !slices.ContainsFunc(v.Holdings, func(h store.Holding) bool {
+		return want[h.Shard] == n.name && n.held[h.Shard] == nil && n.faults[h.Shard] == nil && !(h.Open && alive[h.Node] && h.Node != n.name)
+	})
 	for i := range v.Holdings {
 		h := &v.Holdings[i]
 		own := n.held[h.Shard]
@@ -343,7 +352,9 @@ func (n *Node) follow(v *store.Standing) {
 		case own != nil && h.Stream == own.stream && want[i] != n.name && want[i] != "" && !own.giving && !own.leaving:
 			n.give(h.Shard, own, want[i])
 		case own == nil && want[i] == n.name && (!h.Open || !alive[h.Node] || h.Node == n.name), n.forgotten(h):
-			n.take(h, h.Open && h.Node != n.name)
+			if n.mayTry(v, h.Shard) {
+				n.take(h, h.Open && h.Node != n.name)
+			}
 		}
 	}
 	n.tell()
@@ -383,8 +394,10 @@ func (n *Node) take(h *store.Holding, over bool) {
 			if !errors.Is(err, store.ErrTaken) && n.ctx.Err() == nil {
 				n.log.Error("a shard cannot be opened", "shard", shard, "err", err)
 			}
+			n.failed(shard, err)
 			return
 		}
+		delete(n.faults, shard)
 		own := &held{service: s, stream: stream + 1, since: begun}
 		n.held[shard] = own
 		n.Counts.Opened.Add(1)
@@ -433,7 +446,8 @@ func (n *Node) fresh() bool {
 	return at != nil && time.Since(*at) < freshFor
 }
 
-// Ready reports why this node cannot bring requests to where they are answered.
+// Ready reports why this node cannot bring requests to where they are answered. A shard
+// that nobody serves is no reason: another node could not serve it either.
 func (n *Node) Ready() error {
 	if !n.fresh() {
 		return errors.New("the database does not answer")
@@ -446,10 +460,8 @@ func (n *Node) Ready() error {
 	if n.lateBeat > 1 {
 		return fmt.Errorf("the clock differs from the database's by %d ms", n.Counts.Offset.Load())
 	}
-	for i := range n.view.Holdings {
-		if h := &n.view.Holdings[i]; n.held[h.Shard] == nil && (!h.Open || n.urlOf(h.Node) == "") {
-			return fmt.Errorf("nobody serves shard %d", h.Shard)
-		}
+	if !n.opened {
+		return errors.New("the node opens its shards")
 	}
 	return nil
 }

@@ -31,14 +31,16 @@ type book struct {
 	mu       sync.Mutex
 	members  map[string]store.Member
 	holdings []store.Holding
-	broken   map[int64]bool  // shards that cannot be opened
-	readOnly bool            // no stream is opened or closed
-	closed   map[int64]int64 // how much had Moved in shards that were closed in order
+	broken   map[int64]string // shards that cannot be opened, and by whom; "" = by nobody
+	tries    map[int64]int    // how often that was tried
+	aside    map[int64]bool   // shards that the database does not let be opened
+	readOnly bool             // no stream is opened or closed
+	closed   map[int64]int64  // how much had Moved in shards that were closed in order
 	network  network
 }
 
 func newBook() *book {
-	b := &book{members: make(map[string]store.Member), broken: make(map[int64]bool), closed: make(map[int64]int64), network: network{listeners: make(map[string]*listener), cuts: make(map[string]chan struct{})}}
+	b := &book{members: make(map[string]store.Member), broken: make(map[int64]string), tries: make(map[int64]int), aside: make(map[int64]bool), closed: make(map[int64]int64), network: network{listeners: make(map[string]*listener), cuts: make(map[string]chan struct{})}}
 	for i := range testShards {
 		b.holdings = append(b.holdings, store.Holding{Shard: int64(i)})
 	}
@@ -96,13 +98,18 @@ func (v viewOf) take(shard, stream int64) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	h := &v.holdings[shard]
-	if v.broken[shard] || v.readOnly {
-		return errors.New("the shard cannot be read")
+	if v.aside[shard] || v.readOnly {
+		return rimewatch.Errorf(rimewatch.CodeUnavailable, "The database cannot be used at the moment.")
 	}
 	if h.Stream != stream {
 		return store.ErrTaken
 	}
-	h.Stream, h.Node, h.Open = stream+1, v.name, true
+	h.Stream, h.Node, h.Since = stream+1, v.name, v.now()
+	if name, broken := v.broken[shard]; broken && (name == "" || name == v.name) { // it is found out when the stream is open
+		v.tries[shard]++
+		return errors.New("the shard cannot be read")
+	}
+	h.Open = true
 	return nil
 }
 
@@ -448,7 +455,7 @@ func testNobody(t *testing.T) {
 	b.mu.Lock()
 	b.holdings[2] = store.Holding{Shard: 2, Stream: 9, Node: "z", Open: true} // who is there, and does not answer
 	b.members["z"] = store.Member{Name: "z", URL: "http://z:80", Beat: int64(b.now()) + 3_600_000}
-	b.broken[2] = true
+	b.aside[2] = true
 	b.mu.Unlock()
 	await(t, func() bool { return x.Counts.Fenced.Load() == 1 })
 	begun := time.Now()
@@ -464,7 +471,7 @@ func testNobody(t *testing.T) {
 		t.Errorf("in Spanish: %d %s", w.Code, w.Body)
 	}
 	b.mu.Lock()
-	b.broken[2] = false
+	b.aside[2] = false
 	b.mu.Unlock()
 	if status, answer := x.ask(2, http.MethodPost, "body"); status != http.StatusOK || !strings.HasPrefix(answer, "x 2 ") {
 		t.Errorf("once it can be opened: %d %q", status, answer)

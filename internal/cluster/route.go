@@ -109,6 +109,10 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			s.ServeHTTP(w, arrived(r, came))
 			return
 		}
+		if err := n.inQuarantine(shard); err != nil {
+			n.fail(w, r, err)
+			return
+		}
 		begun := time.Now()
 		if b.keep(r) { // for as long as the sender took, for which he does not wait
 			waiting.over = waiting.over.Add(time.Since(begun))

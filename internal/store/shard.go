@@ -41,6 +41,25 @@ type Member struct {
 	Leaving   bool   // it gives its shards away
 	Beat      int64  // when it was last heard of, by the database's clock
 	Since     rimewatch.Time
+	Failed    []Failure // what it could not open
+}
+
+// Failure is a shard that a member could not open, although the database can be used.
+type Failure struct {
+	Shard int64  `json:"shard"`
+	Times int    `json:"times"` // since it was opened there, or the member came
+	Why   string `json:"why"`   // the last time
+}
+
+// FailedAt returns how a shard could not be opened by a member; Times is 0 when it could, or
+// was not tried.
+func (m *Member) FailedAt(shard int64) Failure {
+	for i := range m.Failed {
+		if m.Failed[i].Shard == shard {
+			return m.Failed[i]
+		}
+	}
+	return Failure{}
 }
 
 // Holding is who has a shard.
@@ -56,6 +75,17 @@ type Standing struct {
 	Now      rimewatch.Time // by the database's clock
 	Members  []Member       // by name
 	Holdings []Holding      // by shard
+}
+
+// Failures returns how often the members that are heard of could not open a shard, and why
+// one of them could not.
+func (s *Standing) Failures(shard int64) (times int, why string) {
+	for i := range s.Members {
+		if f := s.Members[i].FailedAt(shard); f.Times > 0 {
+			times, why = times+f.Times, f.Why
+		}
+	}
+	return times, why
 }
 
 // Silent reports whether a member has not been heard of for so long that others

@@ -2,6 +2,8 @@ package postgres
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -61,7 +63,7 @@ func (db *Database) Close() error {
 func (db *Database) Open(ctx context.Context, shard, stream int64, cfg Config) (*Store, error) {
 	d := db.shard(shard, cfg)
 	if err := d.take(ctx, stream); err != nil {
-		return nil, err
+		return nil, d.untaken(err)
 	}
 	return load(ctx, d)
 }
@@ -80,6 +82,15 @@ func (db *Database) shard(shard int64, cfg Config) *disk {
 	}
 	d.tables = tables.New(d, func() rimewatch.Time { return rimewatch.TimeOf(cfg.Now()) }, part, cfg.Quotas)
 	return d
+}
+
+// untaken is the error of a shard that could not be taken: CodeUnavailable where the
+// database cannot be used, which says nothing about the shard.
+func (d *disk) untaken(err error) error {
+	if errors.Is(err, store.ErrTaken) || errors.Is(err, store.ErrMoved) {
+		return err
+	}
+	return d.failure(err, "take a shard")
 }
 
 // load makes the store of a shard.
@@ -204,23 +215,37 @@ func (db *Database) Look(ctx context.Context) (store.Standing, error) { return d
 
 func (db *Database) look(ctx context.Context, self *store.Member) (v store.Standing, err error) {
 	d := db.disk
+	failed := ""
+	if self != nil && len(self.Failed) > 0 {
+		text, err := json.Marshal(self.Failed)
+		if err != nil {
+			return v, err
+		}
+		failed = string(text)
+	}
 	err = d.with(ctx, d.accounts, func(c *pgx.Conn) error {
 		s := &session{ctx: ctx, conn: c, disk: d}
 		if self != nil {
 			// It need not outlive the database, nor wait for its standby.
 			_ = s.Later(nil, "SELECT set_config('synchronous_commit', 'off', TRUE)")
-			_ = s.Later(nil, `INSERT INTO node (name, beat, url, since, version, secret, leaving) VALUES (?, `+moment+`, ?, `+moment+`, ?, ?, ?::bigint <> 0)
-				ON CONFLICT (name) DO UPDATE SET beat = excluded.beat, leaving = excluded.leaving`,
-				db.Name(), self.URL, self.Version, self.Secret, self.Leaving)
+			_ = s.Later(nil, `INSERT INTO node (name, beat, url, since, version, secret, leaving, failed) VALUES (?, `+moment+`, ?, `+moment+`, ?, ?, ?::bigint <> 0, ?)
+				ON CONFLICT (name) DO UPDATE SET beat = excluded.beat, leaving = excluded.leaving, failed = excluded.failed`,
+				db.Name(), self.URL, self.Version, self.Secret, self.Leaving, failed)
 		}
 		_ = s.Later(func(row tables.Row) error { v.Now = rimewatch.Time(row.ColumnInt64(0)); return nil }, "SELECT "+moment)
 		_ = s.Later(func(row tables.Row) error {
-			v.Members = append(v.Members, store.Member{
+			m := store.Member{
 				Name: row.ColumnText(0), URL: row.ColumnText(1), Version: row.ColumnText(2), Secret: row.ColumnText(3), Leaving: row.ColumnBool(4),
 				Beat: row.ColumnInt64(5), Since: rimewatch.Time(row.ColumnInt64(6)),
-			})
+			}
+			if failed := row.ColumnText(7); failed != "" {
+				if err := json.Unmarshal([]byte(failed), &m.Failed); err != nil {
+					return fmt.Errorf("what %s could not open: %w", m.Name, err)
+				}
+			}
+			v.Members = append(v.Members, m)
 			return nil
-		}, "SELECT name, url, version, secret, leaving, beat, since FROM node ORDER BY name")
+		}, "SELECT name, url, version, secret, leaving, beat, since, failed FROM node ORDER BY name")
 		return s.Query(func(row tables.Row) error {
 			v.Holdings = append(v.Holdings, store.Holding{
 				Shard: row.ColumnInt64(0), Stream: row.ColumnInt64(1), Node: row.ColumnText(2), Open: row.ColumnBool(3), Since: rimewatch.Time(row.ColumnInt64(4)),

@@ -55,7 +55,10 @@ func (d *disk) join(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	return d.take(ctx, d.follows.stream)
+	if err := d.take(ctx, d.follows.stream); err != nil {
+		return d.untaken(err)
+	}
+	return nil
 }
 
 // unmoved reports whether nothing has changed that Follow has read, but for what the log

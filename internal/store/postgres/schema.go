@@ -60,7 +60,8 @@ CREATE TABLE node (
 	since BIGINT NOT NULL DEFAULT 0, -- when it was first heard of
 	version TEXT NOT NULL DEFAULT '',
 	secret TEXT NOT NULL DEFAULT '', -- by what it knows other nodes, digested
-	leaving BOOLEAN NOT NULL DEFAULT FALSE -- it gives its shards away
+	leaving BOOLEAN NOT NULL DEFAULT FALSE, -- it gives its shards away
+	failed TEXT NOT NULL DEFAULT '' -- the shards that it could not open, as JSON
 );
 
 -- The streams that were opened, with the number of their last change of tables,

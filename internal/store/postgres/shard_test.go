@@ -172,12 +172,15 @@ func TestMembers(t *testing.T) {
 	if err != nil || len(v.Members) != 1 || v.Members[0].Leaving || v.Silent(&v.Members[0]) {
 		t.Fatalf("%+v, %v", v, err)
 	}
-	if _, err := a.Beat(t.Context(), &store.Member{URL: "http://a", Version: "1", Leaving: true}); err != nil {
+	if _, err := a.Beat(t.Context(), &store.Member{URL: "http://a", Version: "1", Leaving: true, Failed: []store.Failure{{Shard: 3, Times: 2, Why: "broken"}}}); err != nil {
 		t.Fatal(err)
 	}
 	v = see("http://a")
 	if !v.Members[0].Leaving {
 		t.Error("a node that leaves is not known to")
+	}
+	if times, why := v.Failures(3); times != 2 || why != "broken" {
+		t.Errorf("a shard that could not be opened twice could not %d times: %q", times, why)
 	}
 	if err := b.Bury(t.Context(), a.Name(), v.Members[0].Beat-1); err != nil { // it was heard of since
 		t.Fatal(err)
