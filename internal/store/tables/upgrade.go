@@ -40,6 +40,8 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
+	{From: 10, Beside: true, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
 // Steps returns what brings a store of an older version up to date.
