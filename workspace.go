@@ -86,9 +86,11 @@ type User struct {
 	ID           int64
 	Email        string // lower case
 	Name         string
-	PasswordHash string // argon2id, PHC string format
+	PasswordHash string // argon2id, PHC string format; "" = signs in at a provider alone
 	Locale              // Units are never empty
 	Theme        string // "system", "light" or "dark"
+	BreakGlass   bool   // keeps a password whatever the provider says; one person at most
+	ProvidedAt   Time   // last sign-in at a provider, 0 = none is known
 	CreatedAt    Time
 	UpdatedAt    Time
 }

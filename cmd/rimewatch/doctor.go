@@ -185,7 +185,7 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	} else {
 		d.add("write-ahead log", fine, "%s", bytesText(wal))
 	}
-	d.examineLife(in.AliveAt, in.Users, in.Clock, in.HeldFull, now)
+	d.examineLife(in.AliveAt, in.Users, in.Clock, in.HeldFull, in.Ownerless, now)
 	examineMemory(d, int64(in.Stats.Devices))
 	d.Figures = &figures{
 		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
@@ -205,7 +205,7 @@ func (c *doctorCmd) examineChecksums(d *diagnosis, damage, aside []string) {
 	}
 }
 
-func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full []string, now rimewatch.Time) {
+func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full, ownerless []string, now rimewatch.Time) {
 	if alive > now+rimewatch.Minute {
 		d.add("history", wrong, "a server was here at %s, which is in the future: the clock was set back", alive)
 	}
@@ -217,6 +217,10 @@ func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full []s
 	}
 	if users == 0 {
 		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
+		return
+	}
+	for _, name := range ownerless {
+		d.add("people", warning, "workspace %q has no owner: nobody can manage its members; use rimewatch user add --role owner", name)
 	}
 }
 
@@ -253,7 +257,7 @@ func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimew
 	} else {
 		d.add("server", fine, "no server uses it")
 	}
-	d.examineLife(in.Census.AliveAt, in.Census.Users, in.Census.Clock, in.Census.HeldFull, now)
+	d.examineLife(in.Census.AliveAt, in.Census.Users, in.Census.Clock, in.Census.HeldFull, in.Census.Ownerless, now)
 	examineMemory(d, int64(in.Census.Devices))
 	d.Figures = &figures{
 		in.Census.Workspaces, in.Census.Users, in.Census.Tokens, in.Census.Devices, in.Census.ActiveAlerts,

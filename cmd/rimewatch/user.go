@@ -15,6 +15,7 @@ import (
 type userCmd struct {
 	Add           userAddCmd   `cmd:"" help:"Add a user to a workspace."`
 	ResetPassword userResetCmd `cmd:"" help:"Set a new password for a user and end their sessions."`
+	BreakGlass    userGlassCmd `cmd:"" help:"Name the owner who keeps a password beside the sign-in provider, in place of another."`
 }
 
 type passwordFlag struct {
@@ -85,6 +86,7 @@ type userResetCmd struct {
 	dataFlag
 	passwordFlag
 	RemoveSecondFactor bool   `help:"Also remove the user's second factor, for someone who has lost the app and the recovery codes."`
+	Local              bool   `help:"For someone who signs in at the provider: from now on with this password, in the roles that the groups gave last."`
 	Email              string `arg:"" help:"E-mail address of the user."`
 }
 
@@ -98,7 +100,7 @@ func (c *userResetCmd) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {
-		set, err := a.ResetPassword(ctx, c.Email, password, now)
+		set, err := a.ResetPassword(ctx, c.Email, password, c.Local, now)
 		if err != nil {
 			return err
 		}
@@ -121,4 +123,26 @@ func (c *userResetCmd) secondFactor(ctx context.Context, a *account.Service, out
 		_, err = fmt.Fprintln(out, "The user has a second factor, which stays; --remove-second-factor removes it.")
 	}
 	return err
+}
+
+type userGlassCmd struct {
+	dataFlag
+	Email string `arg:"" help:"E-mail address of the user, an owner with a password."`
+}
+
+// Run names the break-glass owner.
+func (c *userGlassCmd) Run(ctx context.Context, s streams) error {
+	if err := c.mustExist(); err != nil {
+		return err
+	}
+	return c.accounts(ctx, func(ctx context.Context, a *account.Service, _ rimewatch.Time) error {
+		if err := a.NameBreakGlass(ctx, c.Email); err != nil {
+			return err
+		}
+		has, err := a.HasFactor(ctx, c.Email)
+		if err == nil && !has {
+			_, err = fmt.Fprintln(s.err, "This account has no second factor yet: set one up, since its password gets in whatever the provider says.")
+		}
+		return err
+	})
 }

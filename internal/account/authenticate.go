@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -133,7 +134,13 @@ func (s *tokens) Authenticate(ctx context.Context, plain string, now rimewatch.T
 			return ended, err
 		}
 	} else if !e.fresh(now, tokenFresh) {
-		if err := s.recheck(ctx, e, now); err != nil {
+		switch err := s.recheck(ctx, e, now); {
+		case errors.Is(err, errChanged):
+			var ended Principal
+			if e, ended, err = s.admit(ctx, hash, now); err != nil {
+				return ended, err
+			}
+		case err != nil:
 			return e.principal.ended(), err
 		}
 	}
@@ -192,9 +199,19 @@ func (s *tokens) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time)
 		}
 		return errUnauthenticated()
 	}
+	if t.Scopes != e.principal.Scopes {
+		if s.cache.remove(e) {
+			s.onRevoke(e.principal.TokenID)
+		}
+		return errChanged
+	}
 	e.checkedAt.Store(int64(now))
 	return nil
 }
+
+// errChanged means that a token is valid and may do other things than before. It
+// is a CodeUnauthenticated to what was begun with it.
+var errChanged = errUnauthenticated()
 
 // Valid reports, without counting as a use, whether a principal that was
 // authenticated before still stands: CodeUnauthenticated when its token or
@@ -232,7 +249,7 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 		return err
 	}
 	stands := func(m store.MembershipView) bool {
-		return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role && slices.Equal(m.Sites, p.Sites()) && (p.strong || !m.RequireSecondFactor)
+		return m.WorkspaceID == p.WorkspaceID && m.Role == p.Role && slices.Equal(m.Sites, p.Sites()) && counts(&m, p.provided != 0) && (p.strong || !m.RequireSecondFactor)
 	}
 	if !slices.ContainsFunc(all, stands) {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "Your role in the workspace has changed.")

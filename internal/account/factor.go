@@ -122,7 +122,9 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code str
 	if err := s.store.ConfirmSecondFactor(ctx, u.ID, step, hashes, now); err != nil {
 		return in, nil, err
 	}
-	in, err = s.restartSessions(ctx, p, &u, client, true, now)
+	t := termsOf(&p)
+	t.strong = true
+	in, err = s.restartSessions(ctx, &u, t, client, now)
 	return in, recovery, err
 }
 
@@ -162,7 +164,9 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, x Proof, 
 	if err := s.store.DeleteSecondFactor(ctx, u.ID); err != nil {
 		return SignedIn{}, err
 	}
-	return s.restartSessions(ctx, p, &u, x.Client, false, now)
+	t := termsOf(&p)
+	t.strong = p.provided != 0
+	return s.restartSessions(ctx, &u, t, x.Client, now)
 }
 
 // RenewRecoveryCodes replaces all recovery codes of the signed-in person by new
@@ -180,13 +184,12 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, x Proof, 
 	return plain, s.store.ReplaceRecoveryCodes(ctx, u.ID, hashes)
 }
 
-// restartSessions ends all sessions of a person and starts one that looks at
-// the same workspace.
-func (s *Service) restartSessions(ctx context.Context, p Principal, u *rimewatch.User, client Client, strong bool, now rimewatch.Time) (SignedIn, error) {
+// restartSessions ends all sessions of a person and starts one.
+func (s *Service) restartSessions(ctx context.Context, u *rimewatch.User, t terms, client Client, now rimewatch.Time) (SignedIn, error) {
 	if err := s.store.DeleteSessions(ctx, u.ID, 0); err != nil {
 		return SignedIn{}, err
 	}
-	return s.startSession(ctx, u, p.lookedAt, client, strong, now)
+	return s.startSession(ctx, u, t, client, now)
 }
 
 // vault is the part of a Service that encrypts what the store keeps of second

@@ -255,5 +255,5 @@ func (s *Service) AcceptAsNew(ctx context.Context, secret string, r NewPerson, n
 	if err != nil {
 		return SignedIn{}, notFoundIs(err, errInvitation)
 	}
-	return s.startSession(ctx, &u, m.WorkspaceID, r.Client, false, now)
+	return s.startSession(ctx, &u, terms{workspaceID: m.WorkspaceID}, r.Client, now)
 }

@@ -3,8 +3,10 @@ package account
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // operatorDesk is the part of a Service by which the operator finds and mends what
@@ -110,11 +112,16 @@ func (s *operatorDesk) HasFactor(ctx context.Context, email string) (bool, error
 
 // ResetPassword sets a person's password for the operator and ends all of
 // their sessions. An empty password makes a random one. The password in force
-// is returned. CodeNotFound; CodeValidationFailed with the field password.
-func (s *Service) ResetPassword(ctx context.Context, email, password string, now rimewatch.Time) (string, error) {
+// is returned. Somebody who signs in at a provider is made a local person by local,
+// in the roles that the provider gave last: CodeConflict otherwise. CodeNotFound;
+// CodeValidationFailed with the field password.
+func (s *Service) ResetPassword(ctx context.Context, email, password string, local bool, now rimewatch.Time) (string, error) {
 	u, err := s.store.UserByEmail(ctx, normalEmail(email))
 	if err != nil {
 		return "", err
+	}
+	if u.PasswordHash == "" && !local {
+		return "", errNoPassword()
 	}
 	if password == "" {
 		secret, _, err := s.newSecret()
@@ -126,5 +133,32 @@ func (s *Service) ResetPassword(ctx context.Context, email, password string, now
 	if err := checkPassword(password, u.Email, u.Name); err != nil {
 		return "", err
 	}
+	if local {
+		if err := s.store.LeaveProvider(ctx, u.ID); err != nil {
+			return "", err
+		}
+	}
 	return password, s.setPassword(ctx, u.ID, password, now)
+}
+
+// NameBreakGlass makes a person, for the operator, the one who keeps password and
+// second factor beside a sign-in provider, in place of another. CodeNotFound;
+// CodeConflict when the person has no password, or owns no workspace by a person's
+// word: who gets in when the provider does not answer must not depend on it.
+func (s *operatorDesk) NameBreakGlass(ctx context.Context, email string) error {
+	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	if err != nil {
+		return err
+	}
+	if u.PasswordHash == "" {
+		return errNoPassword()
+	}
+	all, err := s.store.Memberships(ctx, u.ID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(m store.MembershipView) bool { return m.Role == rimewatch.RoleOwner && !m.Provided }) {
+		return rimewatch.Errorf(rimewatch.CodeConflict, "This person must own a workspace, and not by a group of the sign-in provider.")
+	}
+	return s.store.SetBreakGlass(ctx, u.ID)
 }

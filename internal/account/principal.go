@@ -17,9 +17,13 @@ type Principal struct {
 	Session     bool             // a person or the operator, never a token
 	Locale      rimewatch.Locale // how the person reads; empty for tokens and the operator
 	NeedsFactor bool             // the workspace requires a second factor, and the session was begun without
+	// NeedsProvider is set where the sign-in provider has given the membership, and
+	// the session was begun by a password.
+	NeedsProvider bool
 
-	strong   bool  // the session was begun with a second factor, or by a provider
-	lookedAt int64 // the workspace that the session looks at, a member of it or not
+	provided rimewatch.Time // when the session ends at the latest that a provider has begun; 0 = it was begun otherwise
+	strong   bool           // the session was begun with a second factor, or by a provider
+	lookedAt int64          // the workspace that the session looks at, a member of it or not
 }
 
 // Sites returns the sites that the principal is limited to, nil = all.
@@ -55,6 +59,9 @@ func Operator(workspaceID int64) Principal {
 func (p *Principal) errNoMember() error {
 	if p.NeedsFactor {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "This workspace requires a second factor. Set one up in your account.").With("second_factor", "is required")
+	}
+	if p.NeedsProvider {
+		return rimewatch.Errorf(rimewatch.CodeForbidden, "Your role in this workspace comes from your sign-in provider: sign in there.")
 	}
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "You are not a member of this workspace.")
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -35,7 +36,13 @@ func (s *Service) Memberships(ctx context.Context, p Principal) ([]store.Members
 	if err := p.RequirePerson(); err != nil {
 		return nil, err
 	}
-	return s.store.Memberships(ctx, p.UserID)
+	return s.memberships(ctx, p)
+}
+
+// memberships are those that count in the principal's session.
+func (s *Service) memberships(ctx context.Context, p Principal) ([]store.MembershipView, error) {
+	all, err := s.store.Memberships(ctx, p.UserID)
+	return slices.DeleteFunc(all, func(m store.MembershipView) bool { return !counts(&m, p.provided != 0) }), err
 }
 
 // Me describes the signed-in person in the workspace that the session looks at:
@@ -52,7 +59,7 @@ func (s *Service) Me(ctx context.Context, p Principal) (Profile, error) {
 	if err != nil {
 		return Profile{}, err
 	}
-	all, err := s.store.Memberships(ctx, p.UserID)
+	all, err := s.memberships(ctx, p)
 	if err != nil {
 		return Profile{}, err
 	}
@@ -96,11 +103,15 @@ func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch,
 // ChangePassword replaces the signed-in person's password, ends all sessions
 // and starts a new one in place of this one, so that a stolen cookie is worth
 // nothing afterwards. CodeValidationFailed with the field current_password when
-// that is wrong, or password when the new one will not do.
+// that is wrong, or password when the new one will not do; CodeConflict for whoever
+// signs in at a provider: a password would outlast what the provider says.
 func (s *Service) ChangePassword(ctx context.Context, p Principal, current, password string, client Client, now rimewatch.Time) (SignedIn, error) {
 	u, err := s.confirmPassword(ctx, p, current, now)
 	if err != nil {
 		return SignedIn{}, err
+	}
+	if u.PasswordHash == "" {
+		return SignedIn{}, errNoPassword()
 	}
 	if err := checkPassword(password, u.Email, u.Name); err != nil {
 		return SignedIn{}, err
@@ -108,7 +119,11 @@ func (s *Service) ChangePassword(ctx context.Context, p Principal, current, pass
 	if err := s.setPassword(ctx, u.ID, password, now); err != nil {
 		return SignedIn{}, err
 	}
-	return s.startSession(ctx, &u, p.lookedAt, client, p.strong, now)
+	return s.startSession(ctx, &u, termsOf(&p), client, now)
+}
+
+func errNoPassword() error {
+	return rimewatch.Errorf(rimewatch.CodeConflict, "Whoever signs in at the provider has no password here.")
 }
 
 // confirmPassword returns the signed-in person who enters the current password:

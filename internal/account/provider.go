@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"golang.org/x/text/unicode/norm"
@@ -29,11 +30,14 @@ type Identity struct {
 }
 
 // SignInProvided makes a session for the person whom the provider has named, with
-// the memberships that the person's groups grant. CodeForbidden when the provider
-// has not verified the address, or grants no access; CodeConflict while
+// the memberships that the person's groups grant. What the groups grant no more has
+// ended also when the sign-in is refused: CodeForbidden when the provider has not
+// verified the address, or grants no access; NeedsPassword when the address is that
+// of an account with a password, which is linked once shown is the secret of a
+// session that its password has begun just now; CodeConflict while
 // the service is not set up: the first owner is a person with a password, who gets
 // in when the provider does not answer.
-func (s *Service) SignInProvided(ctx context.Context, id Identity, client Client, now rimewatch.Time) (SignedIn, error) {
+func (s *Service) SignInProvided(ctx context.Context, id Identity, shown string, client Client, now rimewatch.Time) (SignedIn, error) {
 	if _, needed, err := s.SetupCode(ctx); err != nil || needed {
 		if err == nil {
 			err = rimewatch.Errorf(rimewatch.CodeConflict, "The service is not set up yet.")
@@ -54,15 +58,59 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, client Client
 		return SignedIn{}, err
 	}
 	name := normalText(clip(id.Name, rimewatch.MaxNameLen))
-	u, err := s.store.AdmitIdentity(ctx, id.Identification, newUser(id.Email, name, now), grants)
+	proven, err := s.provenBy(ctx, shown, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	in, err := s.startSessionUntil(ctx, &u, 0, client, true, now, now+ProvidedLife)
+	a, err := s.store.AdmitIdentity(ctx, store.Admission{Identification: id.Identification, Person: newUser(id.Email, name, now), Grants: grants, Proven: proven, At: now})
+	s.left(ctx, &a)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	in, err := s.startSession(ctx, &a.User, terms{strong: true, provided: true, ends: now + ProvidedLife}, client, now)
 	if err != nil {
 		return in, err
 	}
-	return in, s.signedIn(ctx, &u, "provider", client, now)
+	return in, s.signedIn(ctx, &a.User, "provider", client, now)
+}
+
+// NeedsPassword reports whether an error of SignInProvided says that the account
+// with the address has to be signed in to by its password first.
+func NeedsPassword(err error) bool { return errors.Is(err, store.ErrUnproven) }
+
+// provenBy returns whose password has begun, within freshFor, the session with a
+// secret; 0 = nobody's.
+func (s *Service) provenBy(ctx context.Context, secret string, now rimewatch.Time) (int64, error) {
+	hash, ok := hashSecret(secret)
+	if !ok {
+		return 0, nil
+	}
+	row, err := s.store.Session(ctx, hash, now)
+	if err != nil || row.Provided || now-row.CreatedAt >= freshFor {
+		return 0, notFoundIs(err, func() error { return nil })
+	}
+	return row.UserID, nil
+}
+
+// left follows up on memberships that have ended with a person's groups.
+func (s *Service) left(ctx context.Context, a *store.Admitted) {
+	for _, w := range a.Left {
+		s.forget(w)
+		s.tellAdmins(w.WorkspaceID, leftNotice(&a.User, w))
+	}
+	if len(a.Left) > 0 {
+		s.checkOwners(ctx)
+	}
+}
+
+// forget has tokens that may do less looked up again.
+func (s *tokens) forget(w store.Withdrawal) {
+	for _, t := range w.Ended {
+		s.dropToken(t.ID)
+	}
+	for _, t := range w.Kept {
+		s.dropToken(t.ID)
+	}
 }
 
 // grantsOf returns the roles that groups grant, by workspace; of several the

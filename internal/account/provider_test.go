@@ -10,9 +10,14 @@ import (
 
 // provided signs somebody in whom a provider has named.
 func (f *fixture) provided(email string, now rimewatch.Time, groups ...string) (SignedIn, error) {
+	return f.linked(email, "", now, groups...)
+}
+
+// linked is provided in a browser that has a session.
+func (f *fixture) linked(email, session string, now rimewatch.Time, groups ...string) (SignedIn, error) {
 	return f.SignInProvided(f.ctx, Identity{
 		Identification: store.Identification{Issuer: "https://id.example", Subject: email}, Email: email, Verified: true, Groups: groups,
-	}, Client{}, now)
+	}, session, Client{}, now)
 }
 
 // TestProvidedSessions: a provider's session counts as one with a second factor,
@@ -66,23 +71,172 @@ func TestProvidedPersons(t *testing.T) {
 	}
 }
 
-// TestLastOwnerByProvider: groups that end do not leave a workspace without an
-// owner.
-func TestLastOwnerByProvider(t *testing.T) {
+// TestLeavingTheGroups: what the groups gave ends though the sign-in is refused, at
+// once and everywhere, and no device goes silent.
+func TestLeavingTheGroups(t *testing.T) {
 	f := newFixture(t)
+	f.person("ada@example.com", rimewatch.RoleAdmin)
+	mail := f.mailing()
 	f.grants = []Grant{{"chiefs", "Bakery", rimewatch.RoleOwner}, {"staff", "Bakery", rimewatch.RoleViewer}}
-	ada := f.person("ada@example.com", rimewatch.RoleViewer)
-	_, err := f.provided("pat@example.com", t0, "chiefs")
+	in, err := f.provided("pat@example.com", t0, "chiefs")
 	f.ok(err)
-	for _, group := range []string{"staff", "none"} {
-		in, err := f.provided("pat@example.com", t0, group)
+	make := func(s rimewatch.Scopes, name string) string {
+		_, plain, err := f.CreateToken(f.ctx, in.Principal, TokenRequest{Name: name, Scopes: s}, t0)
 		f.ok(err)
-		same(t, in.Principal.Role, rimewatch.RoleOwner)
+		return plain
 	}
-	f.ok(f.store.PutMember(f.ctx, &rimewatch.Member{WorkspaceID: f.ws.ID, UserID: ada.ID, Role: rimewatch.RoleOwner}))
-	in, err := f.provided("pat@example.com", t0, "staff")
+	gateway, mixed, script := make(rimewatch.ScopesIngest, "gateway"), make(rimewatch.ScopesFull, "mixed"), make(rimewatch.ScopesRead, "script")
+	elsewhere := f.other()
+	for _, s := range []*Service{f.Service, elsewhere} { // both remember it
+		p, err := s.Authenticate(f.ctx, mixed, t0)
+		f.ok(err)
+		same(t, p.Scopes, rimewatch.ScopesFull)
+	}
+	stream, err := elsewhere.Authenticate(f.ctx, mixed, t0)
 	f.ok(err)
-	same(t, in.Principal.Role, rimewatch.RoleViewer)
+
+	_, err = f.provided("pat@example.com", t0, "none") // the last owner
+	f.code(err, rimewatch.CodeForbidden)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	f.code(err, rimewatch.CodeUnauthenticated)
+	all, err := f.store.Memberships(f.ctx, in.User.ID)
+	f.ok(err)
+	same(t, len(all), 0)
+	_, err = f.Authenticate(f.ctx, script, t0)
+	f.code(err, rimewatch.CodeUnauthenticated)
+	now := t0 + rimewatch.Second
+	f.code(elsewhere.Valid(f.ctx, stream, now), rimewatch.CodeUnauthenticated) // a stream may not go on
+	for _, s := range []*Service{f.Service, elsewhere} {
+		for _, plain := range []string{gateway, mixed} {
+			p, err := s.Authenticate(f.ctx, plain, now)
+			f.ok(err)
+			same(t, p.Scopes, rimewatch.ScopesIngest)
+		}
+	}
+	list, err := f.Tokens(f.ctx, f.op)
+	f.ok(err)
+	same(t, len(list), 2)
+	for _, x := range list {
+		same(t, x.CreatedBy, int64(0))
+	}
+	l := <-mail.letters
+	same(t, l.To, "ada@example.com")
+	for _, want := range []string{"pat@example.com", "- gateway\n- mixed\n", "- script\n", "They belong to the workspace now."} {
+		if !strings.Contains(l.Text, want) {
+			t.Errorf("the letter lacks %q:\n%s", want, l.Text)
+		}
+	}
+	same(t, f.Ownerless(), 1) // the operator is told
+	in, err = f.provided("pat@example.com", now, "chiefs")
+	f.ok(err)
+	f.checkOwners(f.ctx)
+	same(t, f.Ownerless(), 0)
+	demoted, err := f.provided("pat@example.com", now, "staff")
+	f.ok(err)
+	same(t, demoted.Principal.Role, rimewatch.RoleViewer)
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, now)
+	f.ok(err)
+	same(t, p.Role, rimewatch.RoleViewer)
+}
+
+// TestProvidedRolesByPassword: roles that a provider has given count only in
+// sessions that it has begun, and nothing makes another one of those.
+func TestProvidedRolesByPassword(t *testing.T) {
+	f := newFixture(t)
+	f.person("ada@example.com", rimewatch.RoleOwner)
+	b, err := f.FindWorkspace(f.ctx, "B", true, t0)
+	f.ok(err)
+	f.grants = []Grant{{"staff", "B", rimewatch.RoleAdmin}}
+	bob := f.person("bob@example.com", rimewatch.RoleViewer)
+	f.ok(f.store.PutMember(f.ctx, &rimewatch.Member{WorkspaceID: b.ID, UserID: bob.ID, Role: rimewatch.RoleAdmin, Provided: true}))
+	in := f.signIn("bob@example.com", t0)
+	same(t, in.Principal.WorkspaceID, f.ws.ID)
+	list, err := f.Memberships(f.ctx, in.Principal)
+	f.ok(err)
+	same(t, len(list), 1)
+	f.code(f.SwitchWorkspace(f.ctx, in.Principal, b.ID), rimewatch.CodeNotFound)
+	f.ok(f.store.SetSessionWorkspace(f.ctx, bob.ID, in.Principal.SessionID, b.ID))
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+	f.ok(err)
+	same(t, p.NeedsProvider, true)
+	f.code(p.RequireRole(rimewatch.RoleViewer), rimewatch.CodeForbidden)
+	f.code(p.Require(0), rimewatch.CodeForbidden)
+
+	pat, err := f.provided("pat@example.com", t0, "staff")
+	f.ok(err)
+	_, err = f.ChangePassword(f.ctx, pat.Principal, "", password, Client{}, t0)
+	f.code(err, rimewatch.CodeConflict)
+	_, err = f.ResetPassword(f.ctx, "pat@example.com", password, false, t0)
+	f.code(err, rimewatch.CodeConflict)
+	_, _, later := f.protect(pat, t0+rimewatch.Minute) // a new session in place of the old, which lasts no longer
+	same(t, later.EndsAt, pat.EndsAt)
+	same(t, later.Principal.Role, rimewatch.RoleAdmin)
+	f.ok(f.Valid(f.ctx, later.Principal, t0))
+
+	_, err = f.ResetPassword(f.ctx, "pat@example.com", password, true, t0) // by the operator's word
+	f.ok(err)
+	f.ok(f.store.DeleteSecondFactor(f.ctx, pat.User.ID))
+	same(t, f.signIn("pat@example.com", t0).Principal.Role, rimewatch.RoleAdmin)
+}
+
+// TestLinking: the account of a person with a password is linked to the provider
+// after that password, and has none from then on.
+func TestLinking(t *testing.T) {
+	f := newFixture(t)
+	f.person("ada@example.com", rimewatch.RoleOwner)
+	f.person("bob@example.com", rimewatch.RoleViewer)
+	refused := func(session string, now rimewatch.Time) {
+		t.Helper()
+		_, err := f.linked("bob@example.com", session, now)
+		f.code(err, rimewatch.CodeConflict)
+		same(t, NeedsPassword(err), true)
+	}
+	refused("", t0)
+	refused("nonsense", t0)
+	refused(f.signIn("ada@example.com", t0).Secret, t0) // somebody else's
+	in := f.signIn("bob@example.com", t0)
+	refused(in.Secret, t0+freshFor)
+	linked, err := f.linked("bob@example.com", in.Secret, t0+freshFor-1)
+	f.ok(err)
+	same(t, linked.Principal.Role, rimewatch.RoleViewer)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	f.code(err, rimewatch.CodeUnauthenticated)
+	_, err = f.SignIn(f.ctx, Credentials{Email: "bob@example.com", Password: password}, t0)
+	f.code(err, rimewatch.CodeUnauthenticated)
+	_, err = f.linked("bob@example.com", "", t0)
+	f.ok(err)
+}
+
+// TestBreakGlass: the owner of the set-up keeps a password, and its use is told
+// where there is a provider.
+func TestBreakGlass(t *testing.T) {
+	f := newFixture(t)
+	code, _, err := f.SetupCode(f.ctx)
+	f.ok(err)
+	_, err = f.Setup(f.ctx, setupRequest(code), t0)
+	f.ok(err)
+	f.person("bob@example.com", rimewatch.RoleAdmin)
+	mail := f.mailing()
+	in := f.signIn("ada@example.com", t0)
+	same(t, len(f.trail(f.ws.ID, "user.break_glass_used")), 0) // an ordinary sign-in without a provider
+	f.provider = true
+	_, err = f.linked("ada@example.com", in.Secret, t0)
+	f.ok(err)
+	f.signIn("ada@example.com", t0)
+	same(t, f.trail(f.ws.ID, "user.break_glass_used"), []map[string]any{{"actor": "Ada <ada@example.com>", "action": "user.break_glass_used", "address": "192.0.2.1"}})
+	for _, want := range []string{"ada@example.com", "bob@example.com"} {
+		same(t, (<-mail.letters).To, want)
+	}
+	f.signIn("bob@example.com", t0)
+	same(t, len(f.trail(f.ws.ID, "user.break_glass_used")), 1)
+
+	f.code(f.NameBreakGlass(f.ctx, "bob@example.com"), rimewatch.CodeConflict)
+	f.person("eve@example.com", rimewatch.RoleOwner)
+	f.ok(f.NameBreakGlass(f.ctx, "eve@example.com"))
+	f.signIn("eve@example.com", t0)
+	same(t, len(f.trail(f.ws.ID, "user.break_glass_used")), 2)
+	_, err = f.linked("ada@example.com", "", t0) // no longer: the next link takes the password away
+	same(t, NeedsPassword(err), true)
 }
 
 // TestLookalikes: an address that only looks like another's is another, at the

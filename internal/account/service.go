@@ -1,6 +1,7 @@
 package account
 
 import (
+	"cmp"
 	"context"
 	"crypto/cipher"
 	"crypto/rand"
@@ -44,6 +45,10 @@ type Config struct {
 
 	// Grants are the roles that groups of the sign-in provider grant.
 	Grants []Grant
+	// Provider is set where people may sign in at a provider. Tokens of those who
+	// sign in there alone lapse TokenLife after they last did, default DefaultTokenLife.
+	Provider  bool
+	TokenLife rimewatch.Time
 	// Seal returns what encrypts secrets that must be read again, such as those of
 	// second factors, or an error while there is none; nil = they are kept as they are.
 	Seal func() (cipher.AEAD, error)
@@ -74,6 +79,10 @@ type Service struct {
 	publicURL string
 	resets    chan resetRequest
 	grants    []Grant
+	provider  bool
+	tokenLife rimewatch.Time
+	notices   chan notice
+	ownerless atomic.Int64
 
 	signIns signIns
 	invites inviteMails
@@ -104,7 +113,7 @@ func New(cfg Config) *Service {
 		rand:   cfg.Rand,
 		log:    cfg.Logger,
 		mail:   cfg.Mail, publicURL: cfg.PublicURL, resets: make(chan resetRequest, resetWaiting),
-		grants:  cfg.Grants,
+		grants: cfg.Grants, provider: cfg.Provider, tokenLife: cmp.Or(cfg.TokenLife, DefaultTokenLife), notices: make(chan notice, noticesWaiting),
 		touched: make(map[int64]sessionTouch),
 	}
 	s.tokens.cache.init()
@@ -126,6 +135,7 @@ func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
 	var resets sync.WaitGroup
 	defer resets.Wait()
 	resets.Go(func() { s.runResets(ctx) })
+	resets.Go(func() { s.runNotices(ctx) })
 	flush := func() {
 		// It must not fail because the context has ended.
 		if err := s.Flush(context.WithoutCancel(ctx), clock()); err != nil {
@@ -139,7 +149,7 @@ func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
 }
 
 // Flush writes the last uses of tokens and sessions, and once an hour drops
-// sessions and links that have expired. What could not be written is kept for
+// sessions and links that have expired and has tokens lapse. What could not be written is kept for
 // the next time.
 func (s *Service) Flush(ctx context.Context, now rimewatch.Time) error {
 	s.flushMu.Lock()
@@ -150,6 +160,8 @@ func (s *Service) Flush(ctx context.Context, now rimewatch.Time) error {
 			return errors.Join(err, e)
 		}
 		s.prunedAt = now
+		s.checkOwners(ctx)
+		err = errors.Join(err, s.lapse(ctx, now))
 	}
 	return err
 }

@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -63,19 +64,37 @@ func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string
 	}
 }
 
-// startSession makes a session that looks at a workspace, at the user's first
-// one when workspaceID is 0.
-func (s *Service) startSession(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, strong bool, now rimewatch.Time) (SignedIn, error) {
-	return s.startSessionUntil(ctx, u, workspaceID, client, strong, now, now+SessionLife)
+// terms are what a new session is like.
+type terms struct {
+	workspaceID int64          // that it looks at, 0 = the first that counts in it
+	strong      bool           // begun with a second factor, or by a provider
+	provided    bool           // begun by a provider
+	ends        rimewatch.Time // 0 = after SessionLife
 }
 
-func (s *Service) startSessionUntil(ctx context.Context, u *rimewatch.User, workspaceID int64, client Client, strong bool, now, ends rimewatch.Time) (SignedIn, error) {
+// termsOf are those of a session that takes the place of the principal's own. One
+// that a provider has begun lasts no longer for it.
+func termsOf(p *Principal) terms {
+	return terms{workspaceID: p.lookedAt, strong: p.strong, provided: p.provided != 0, ends: p.provided}
+}
+
+// counts reports whether a membership counts in a session: one that a provider has
+// given does in a session that the provider has begun, and nowhere else.
+func counts(m *store.MembershipView, provided bool) bool { return provided || !m.Provided }
+
+func (s *Service) startSession(ctx context.Context, u *rimewatch.User, t terms, client Client, now rimewatch.Time) (SignedIn, error) {
 	all, err := s.store.Memberships(ctx, u.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if workspaceID == 0 && len(all) > 0 {
-		workspaceID = all[0].WorkspaceID
+	for i := range all {
+		if t.workspaceID == 0 && counts(&all[i], t.provided) {
+			t.workspaceID = all[i].WorkspaceID
+		}
+	}
+	ends := t.ends
+	if ends == 0 {
+		ends = now + SessionLife
 	}
 	if err := s.makeRoom(ctx, u.ID, now); err != nil {
 		return SignedIn{}, err
@@ -85,9 +104,9 @@ func (s *Service) startSessionUntil(ctx context.Context, u *rimewatch.User, work
 		return SignedIn{}, err
 	}
 	row := store.Session{
-		Hash: hash, UserID: u.ID, WorkspaceID: workspaceID,
+		Hash: hash, UserID: u.ID, WorkspaceID: t.workspaceID,
 		UserAgent: clip(client.UserAgent, rimewatch.MaxUserAgentLen), Address: clip(client.Address, rimewatch.MaxAddressLen),
-		Strong: strong, CreatedAt: now, LastUsedAt: now, ExpiresAt: min(now+SessionIdle, ends), EndsAt: ends,
+		Strong: t.strong, Provided: t.provided, CreatedAt: now, LastUsedAt: now, ExpiresAt: min(now+SessionIdle, ends), EndsAt: ends,
 	}
 	if err := s.store.CreateSession(ctx, &row); err != nil {
 		return SignedIn{}, err
@@ -108,9 +127,14 @@ func clip(text string, n int) string {
 // it looks at, never of another one, or nobody's member.
 func sessionPrincipal(row *store.Session, l rimewatch.Locale, all []store.MembershipView) Principal {
 	p := Principal{Locale: l, UserID: row.UserID, SessionID: row.ID, Session: true, strong: row.Strong, lookedAt: row.WorkspaceID}
+	if row.Provided {
+		p.provided = row.EndsAt
+	}
 	for _, m := range all {
 		switch {
 		case m.WorkspaceID != row.WorkspaceID:
+		case !counts(&m, row.Provided):
+			p.NeedsProvider = true
 		case m.RequireSecondFactor && !row.Strong:
 			p.NeedsFactor = true
 		default:
@@ -241,10 +265,18 @@ func (s *ownSessions) RevokeOtherSessions(ctx context.Context, p Principal) erro
 }
 
 // SwitchWorkspace makes the principal's session look at another workspace of
-// its user: CodeNotFound when the user does not belong to it.
+// its user: CodeNotFound when the user does not belong to it, or does by a provider
+// and the session was begun by a password.
 func (s *ownSessions) SwitchWorkspace(ctx context.Context, p Principal, workspaceID int64) error {
 	if err := p.RequirePerson(); err != nil {
 		return err
+	}
+	all, err := s.store.Memberships(ctx, p.UserID)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(m store.MembershipView) bool { return m.WorkspaceID == workspaceID && counts(&m, p.provided != 0) }) {
+		return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such member.")
 	}
 	return s.store.SetSessionWorkspace(ctx, p.UserID, p.SessionID, workspaceID)
 }

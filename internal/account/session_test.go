@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 func TestSignIn(t *testing.T) {
@@ -307,6 +308,10 @@ func (f *fakeStore) DeleteExpired(context.Context, rimewatch.Time) error {
 	f.pruned.Add(1)
 	return nil
 }
+
+func (*fakeStore) UserCount(context.Context) (int, error)                   { return 1, nil }
+func (*fakeStore) Lapsing(context.Context) ([]store.Lapse, error)           { return nil, nil }
+func (*fakeStore) Ownerless(context.Context) ([]rimewatch.Workspace, error) { return nil, nil }
 
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

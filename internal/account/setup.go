@@ -75,7 +75,7 @@ func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time)
 		return SignedIn{}, err
 	}
 	s.setupDone.Store(true)
-	return s.startSession(ctx, &u, 0, r.Client, false, now)
+	return s.startSession(ctx, &u, terms{}, r.Client, now)
 }
 
 func errSetUp() error {
@@ -100,7 +100,7 @@ func workspaceField(err error) error {
 	return (&rimewatch.Error{Code: e.Code, Message: e.Message}).Take("workspace", e, "name")
 }
 
-// createOwner makes the first user and the workspace.
+// createOwner makes the first user, who is the break-glass owner, and the workspace.
 func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch.Time) (rimewatch.User, rimewatch.Workspace, error) {
 	w := newWorkspace(r.Workspace, now)
 	u := newUser(r.Email, r.Name, now)
@@ -114,7 +114,7 @@ func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch
 	if err != nil {
 		return u, w, err
 	}
-	u.PasswordHash = hash
+	u.PasswordHash, u.BreakGlass = hash, true
 	err = s.store.CreateFirstOwner(ctx, &w, &u)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		return u, w, errSetUp()

@@ -122,7 +122,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 	if err != nil {
 		return SignedIn{}, err
 	}
-	in, err := s.startSession(ctx, &u, 0, c.Client, strong, now)
+	in, err := s.startSession(ctx, &u, terms{strong: strong}, c.Client, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -138,6 +138,9 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 			how = "password and second factor"
 		}
 		err = s.signedIn(ctx, &u, how, c.Client, now)
+	}
+	if err == nil && u.BreakGlass && s.provider {
+		err = s.brokeGlass(ctx, &u, c.Client, now)
 	}
 	if err != nil {
 		return SignedIn{}, errors.Join(err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))

@@ -50,7 +50,7 @@ func (a *App) setAccounts() error {
 	}
 	a.Accounts = account.New(account.Config{
 		Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: a.log, Mail: a.letters(), PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
-		Grants: grants, Seal: seal,
+		Grants: grants, Provider: a.cfg.OIDCIssuer != "", TokenLife: rimewatch.Time(a.cfg.OIDCTokenDays) * rimewatch.Day, Seal: seal,
 	})
 	return nil
 }

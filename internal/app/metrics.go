@@ -30,6 +30,7 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 			return 0
 		})
 	}
+	gauge("workspaces_without_owner", "Workspaces that nobody owns, so that nobody can manage their members.", func() float64 { return float64(a.Accounts.Ownerless()) })
 	a.registerInlets(r)
 	r.MustRegister(newDeliveries(a.Notify.Figures, a.now))
 	gauge("store_damaged_chunks", "Chunks that cannot be read and are set aside; doctor lists them.", func() float64 { return float64(len(a.Store.Damage())) })

@@ -152,7 +152,7 @@ func withProvider(t *testing.T) (*issuer, *house, string) {
 	t.Cleanup(public.Close)
 	h = newHouse(t, func(c *app.Config) {
 		c.PublicURL, c.OIDCIssuer, c.OIDCClientID, c.OIDCClientSecret, c.OIDCName = public.URL, i.URL, "rime", "client-secret", "Acme"
-		c.OIDCGroupsClaim, c.OIDCRole = "groups", []string{"staff=W/viewer", "cn=chiefs,dc=x=W/admin", "elsewhere=Nowhere/admin"}
+		c.OIDCTokenDays, c.OIDCGroupsClaim, c.OIDCRole = 30, "groups", []string{"staff=W/viewer", "cn=chiefs,dc=x=W/admin", "elsewhere=Nowhere/admin"}
 	})
 	return i, h, public.URL
 }
@@ -232,13 +232,27 @@ func TestProviderSignIn(t *testing.T) {
 		{"who was dismissed", map[string]any{"groups": []string{}}, "/sign-in?provider=refused"},
 		{"with another address, the same subject", map[string]any{"email": "other@example.com"}, "viewer pat@example.com"},
 		{"with the same address, another subject", map[string]any{"sub": "s-2"}, "/sign-in?provider=refused"},
-		{"the owner, who has a password, keeps the role", map[string]any{"sub": "s-3", "email": "O@example.com"}, "owner o@example.com"},
-		{"and needs no group", map[string]any{"sub": "s-3", "email": "o@example.com", "groups": nil}, "owner o@example.com"},
+		{"the owner, who has a password, shows it first", map[string]any{"sub": "s-3", "email": "O@example.com"}, "/sign-in?provider=link"},
 	} {
 		person(tt.claims)
 		if got := role(t, browser(t), public); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
 		}
+	}
+	c := browser(t)
+	resp, err := c.Post(public+"/api/v1/auth/sign-in", "application/json", strings.NewReader(`{"email":"o@example.com","password":"correct horse battery"}`))
+	h.must(err)
+	if body := readAll(t, resp); resp.StatusCode != http.StatusOK {
+		t.Fatal(body)
+	}
+	h.must(resp.Body.Close())
+	person(map[string]any{"sub": "s-3", "email": "O@example.com"})
+	if got := role(t, c, public); got != "owner o@example.com" { // a role that a person has given
+		t.Errorf("the owner after the password: %s", got)
+	}
+	person(map[string]any{"sub": "s-3", "email": "o@example.com", "groups": nil})
+	if got := role(t, browser(t), public); got != "owner o@example.com" {
+		t.Errorf("the owner without a group: %s", got)
 	}
 	if i.asked.Get("redirect_uri") != public+"/api/v1/auth/provider/callback" {
 		t.Errorf("the provider was told %s", i.asked.Get("redirect_uri"))
@@ -249,7 +263,7 @@ func TestProviderSignIn(t *testing.T) {
 	for _, e := range entries {
 		seen[e.Action]++
 	}
-	if seen["user.signed_in"] != 7 || seen["user.identified"] != 2 {
+	if seen["user.signed_in"] != 8 || seen["user.identified"] != 2 {
 		t.Errorf("the audit trail says %v", seen)
 	}
 }
@@ -345,8 +359,8 @@ func TestProviderDown(t *testing.T) {
 		t.Errorf("with the password: %v", err)
 	}
 	i.down.Store(false)
-	i.claims = map[string]any{"email": "o@example.com", "email_verified": true}
-	if got := role(t, browser(t), public); got != "owner o@example.com" {
+	i.claims = map[string]any{"email": "pat@example.com", "email_verified": true, "groups": "staff"}
+	if got := role(t, browser(t), public); got != "viewer pat@example.com" {
 		t.Errorf("when it answers again: %s", got)
 	}
 }

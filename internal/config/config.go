@@ -50,6 +50,7 @@ type Serve struct {
 	OIDCName         string   `group:"sign-in" default:"your organisation" env:"RIMEWATCH_OIDC_NAME" name:"oidc-name" placeholder:"NAME" help:"Name of the provider on the sign-in page."`
 	OIDCScope        []string `group:"sign-in" env:"RIMEWATCH_OIDC_SCOPE" name:"oidc-scope" placeholder:"SCOPE" help:"Scopes to request besides openid, email and profile; some providers list groups only with the scope groups."`
 	OIDCGroupsClaim  string   `group:"sign-in" default:"groups" env:"RIMEWATCH_OIDC_GROUPS_CLAIM" name:"oidc-groups-claim" placeholder:"NAME" help:"Claim that lists a person's groups."`
+	OIDCTokenDays    int      `group:"sign-in" default:"30" env:"RIMEWATCH_OIDC_TOKEN_DAYS" name:"oidc-token-days" placeholder:"DAYS" help:"How long after somebody's last sign-in at the provider the tokens that they made do more than send readings: 2 to 3650 days."`
 	OIDCRole         []string `group:"sign-in" env:"RIMEWATCH_OIDC_ROLE" name:"oidc-role" sep:";" placeholder:"GROUP=WORKSPACE/ROLE" help:"Role that members of a group have in a workspace. Separate several with semicolons, or repeat the flag."`
 
 	RateLimit     int `group:"limits" default:"6000" env:"RIMEWATCH_RATE_LIMIT" placeholder:"N" help:"Requests per minute and token, not counting readings and heartbeats. 0 = no limit."`

@@ -49,6 +49,8 @@ func (c *Serve) validateOIDC() error {
 		return errors.New("--oidc-client-id is missing beside --oidc-issuer")
 	case c.PublicURL == "":
 		return errors.New("--oidc-issuer needs --public-url: the provider sends people back there")
+	case c.OIDCTokenDays < 2 || c.OIDCTokenDays > 3650:
+		return fmt.Errorf("--oidc-token-days %d: want 2 to 3650", c.OIDCTokenDays)
 	}
 	_, err = c.GroupRoles()
 	return err

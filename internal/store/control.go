@@ -101,12 +101,32 @@ type Control interface {
 	DeleteSecondFactor(ctx context.Context, userID int64) error
 
 	// AdmitIdentity finds or makes the person whom a provider has named, and makes
-	// the memberships that the provider has given (Provided) those of grants: a role
-	// by workspace. Those that people have given stay as they are, and so does the
-	// last owner of a workspace. A person who is new to the provider is the one with
-	// the same address, or a new one as u describes. CodeForbidden when the person
-	// would be a member nowhere, or is known to the provider by another subject.
-	AdmitIdentity(ctx context.Context, id Identification, u rimewatch.User, grants map[int64]rimewatch.Role) (rimewatch.User, error)
+	// the memberships that the provider has given (Provided) those of Grants, that of
+	// a workspace's last owner, too. Those that people have given stay as they are.
+	// A person who is new to the provider is the one with the same address, or a new
+	// one. Whoever has a password is admitted only once it was shown (Proven), and
+	// has none from then on, unless BreakGlass: ErrUnproven otherwise. CodeForbidden
+	// when the person would be a member nowhere, whose sessions then end, or is known
+	// to the provider by another subject. A refusal takes back nothing of what has
+	// ended: Admitted says what.
+	AdmitIdentity(ctx context.Context, a Admission) (Admitted, error)
+	// LeaveProvider makes a person a local one, for the operator: no provider names
+	// the person any more, and the memberships that one has given stay as they are.
+	LeaveProvider(ctx context.Context, userID int64) error
+	// SetBreakGlass makes a person the one who keeps a password, in place of another.
+	SetBreakGlass(ctx context.Context, userID int64) error
+
+	// Lapsing lists the people who sign in at a provider alone and have tokens that
+	// do more than send readings.
+	Lapsing(ctx context.Context) ([]Lapse, error)
+	// PutLapse replaces was by is, and adds an entry to the trails of the person's
+	// workspaces where detail is not nil; false when was is not so any more.
+	PutLapse(ctx context.Context, was, is Lapse, detail Fields) (bool, error)
+	// EndLapsed narrows the tokens of a person to sending readings, and ends those
+	// that cannot send any; nothing when was is not so any more.
+	EndLapsed(ctx context.Context, was Lapse, now rimewatch.Time) ([]Withdrawal, error)
+	// Ownerless lists the workspaces that have no owner and are not about to be erased.
+	Ownerless(ctx context.Context) ([]rimewatch.Workspace, error)
 
 	// PutMember that lowers a role also ends the invitations that the member
 	// made for the workspace.
@@ -154,6 +174,7 @@ type Session struct {
 	UserAgent   string
 	Address     string
 	Strong      bool // signed in with a second factor, or by a provider
+	Provided    bool // signed in by a provider: provided memberships count in it
 	CreatedAt   rimewatch.Time
 	LastUsedAt  rimewatch.Time
 	ExpiresAt   rimewatch.Time // moves on with every use, up to EndsAt
@@ -187,6 +208,39 @@ func (id Identification) Check() error {
 	}
 	return nil
 }
+
+// Admission is a person whom a provider has named just now.
+type Admission struct {
+	Identification
+	Person rimewatch.User           // as a new person is stored
+	Grants map[int64]rimewatch.Role // by workspace
+	Proven int64                    // the user whose password was shown just now, 0 = nobody's
+	At     rimewatch.Time
+}
+
+// Admitted is what an Admission has led to.
+type Admitted struct {
+	User rimewatch.User
+	Left []Withdrawal // workspaces whose memberships have ended
+}
+
+// Withdrawal is what became of somebody's tokens in a workspace.
+type Withdrawal struct {
+	WorkspaceID int64
+	Ended       []rimewatch.Token
+	Kept        []rimewatch.Token // only send readings now
+}
+
+// Lapse is how long ago somebody's tokens were last vouched for by a provider.
+type Lapse struct {
+	UserID int64
+	Since  rimewatch.Time // last sign-in at a provider, 0 = none is known
+	Told   int            // announcements since
+}
+
+// ErrUnproven means that an account with a password of its own was named by a
+// provider, and the password was not shown.
+var ErrUnproven = rimewatch.Errorf(rimewatch.CodeConflict, "There is an account with this address. Sign in with its password first, then at your provider.")
 
 // The longest names of a provider and of a person there, in bytes. OpenID Connect
 // allows subjects of 255.

@@ -16,7 +16,7 @@ type personal interface {
 	SetupCode(ctx context.Context) (code string, needed bool, err error)
 	Setup(ctx context.Context, r account.SetupRequest, now rimewatch.Time) (account.SignedIn, error)
 	SignIn(ctx context.Context, c account.Credentials, now rimewatch.Time) (account.SignedIn, error)
-	SignInProvided(ctx context.Context, id account.Identity, client account.Client, now rimewatch.Time) (account.SignedIn, error)
+	SignInProvided(ctx context.Context, id account.Identity, shown string, client account.Client, now rimewatch.Time) (account.SignedIn, error)
 	SignOut(ctx context.Context, p account.Principal) error
 	Memberships(ctx context.Context, p account.Principal) ([]store.MembershipView, error)
 	Me(ctx context.Context, p account.Principal) (account.Profile, error)

@@ -86,7 +86,7 @@ func (a provided) finish(c *httpapi.Call) error {
 		}
 		id, err := a.Provider.Finish(c.R.Context(), cookie.Value, c.Query.Get("state"), c.Query.Get("code"), c.Now)
 		if err == nil {
-			s, err = a.service.SignInProvided(c.R.Context(), id, a.client(c), c.Now)
+			s, err = a.service.SignInProvided(c.R.Context(), id, a.session(c), a.client(c), c.Now)
 		}
 		return err
 	})
@@ -98,6 +98,15 @@ func (a provided) finish(c *httpapi.Call) error {
 	return nil
 }
 
+// session returns the secret of the browser's session, "" without one.
+func (a provided) session(c *httpapi.Call) string {
+	cookie, err := c.R.Cookie(a.SessionCookie(c.R))
+	if err != nil {
+		return ""
+	}
+	return cookie.Value
+}
+
 // back leads a browser whose sign-in has failed to the page that says so; others
 // get the error.
 func (a provided) back(c *httpapi.Call, err error) error {
@@ -106,10 +115,12 @@ func (a provided) back(c *httpapi.Call, err error) error {
 	}
 	a.Log().Info("sign-in at the provider failed", "address", a.ClientAddr(c.R), "request_id", c.ID, "error", err)
 	why := "refused"
-	switch rimewatch.CodeOf(err) {
-	case rimewatch.CodeUnavailable:
+	switch code := rimewatch.CodeOf(err); {
+	case account.NeedsPassword(err):
+		why = "link"
+	case code == rimewatch.CodeUnavailable:
 		why = "unavailable"
-	case rimewatch.CodeUnauthenticated:
+	case code == rimewatch.CodeUnauthenticated:
 		why = "expired"
 	}
 	http.Redirect(c.W, c.R, "/sign-in?provider="+why, http.StatusSeeOther)
@@ -126,7 +137,7 @@ func (a provided) routes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodGet, Path: path + "/callback", ID: "finish-sign-in-at-provider", Tag: "Account", Summary: "Return from the provider", Access: httpapi.Public, Status: http.StatusSeeOther, Also: also,
-			Description: "Where the provider sends the browser back to. Sets the session cookie and leads to the start page; a browser whose sign-in failed is led to the sign-in page.",
+			Description: "Where the provider sends the browser back to. Sets the session cookie and leads to the start page; a browser whose sign-in failed is led to the sign-in page. 409 where the address is that of an account with a password: sign in with the password first, then at the provider within 10 minutes.",
 			Bind:        httpapi.Raw[CallbackInput, httpapi.Done](a.finish),
 		},
 	}

@@ -15,6 +15,7 @@ var sessionTable = shapeOf("session", errSession, func() error { return rimewatc
 			given("id", number(&x.ID)), col("hash", hash(&x.Hash)), col("user_id", number(&x.UserID)), col("workspace_id", number(&x.WorkspaceID)),
 			col("user_agent", text(&x.UserAgent)), col("address", text(&x.Address)), col("created_at", number(&x.CreatedAt)),
 			col("last_used_at", number(&x.LastUsedAt)), col("expires_at", number(&x.ExpiresAt)), col("strong", flag(&x.Strong)), col("ends_at", number(&x.EndsAt)),
+			col("provided", flag(&x.Provided)),
 		}
 	})
 

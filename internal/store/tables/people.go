@@ -17,6 +17,7 @@ var userTable = shapeOf("person", errUser, errEmailTaken, func(u *rimewatch.User
 	return []column{
 		given("id", number(&u.ID)), col("email", text(&u.Email)), col("name", text(&u.Name)), col("password_hash", text(&u.PasswordHash)),
 		col("locale", document(&u.Locale)), col("theme", text(&u.Theme)), fixed("created_at", number(&u.CreatedAt)), col("updated_at", number(&u.UpdatedAt)),
+		col("break_glass", flag(&u.BreakGlass)), fixed("provided_at", number(&u.ProvidedAt)),
 	}
 })
 
@@ -244,13 +245,20 @@ func errLastOwner() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must have at least one owner.")
 }
 
+// keepsOwner refuses (CodeConflict) what leaves a workspace without an owner: that a
+// member has another role, or none (""). CodeNotFound where there is no such member.
+func keepsOwner(conn Conn, workspaceID, userID int64, role rimewatch.Role) error {
+	m, owners, err := findMember(conn, workspaceID, userID)
+	if err == nil && m.Role == rimewatch.RoleOwner && role != rimewatch.RoleOwner && owners == 1 {
+		return errLastOwner()
+	}
+	return err
+}
+
 func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) error {
-	old, owners, err := findMember(conn, m.WorkspaceID, m.UserID)
+	old, _, err := findMember(conn, m.WorkspaceID, m.UserID)
 	switch rimewatch.CodeOf(err) {
 	case "":
-		if old.Role == rimewatch.RoleOwner && m.Role != rimewatch.RoleOwner && owners == 1 {
-			return errLastOwner()
-		}
 		m.CreatedAt = old.CreatedAt
 	case rimewatch.CodeNotFound:
 	default:
@@ -288,7 +296,12 @@ func (t People) PutMember(ctx context.Context, m *rimewatch.Member) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
-	return t.write(ctx, func(conn Conn) error { return t.putMember(ctx, conn, m) })
+	return t.write(ctx, func(conn Conn) error {
+		if err := keepsOwner(conn, m.WorkspaceID, m.UserID, m.Role); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+			return err
+		}
+		return t.putMember(ctx, conn, m)
+	})
 }
 
 // DeleteMember implements store.Control.
@@ -304,27 +317,33 @@ func (t People) DeleteMember(ctx context.Context, workspaceID, userID int64, now
 }
 
 func (t People) deleteMember(ctx context.Context, conn Conn, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
-	m, owners, err := findMember(conn, workspaceID, userID)
-	if err != nil {
-		return nil, err
-	}
-	if m.Role == rimewatch.RoleOwner && owners == 1 {
-		return nil, errLastOwner()
-	}
-	u, err := userTable.find(conn, "id = ?", userID)
-	if err != nil {
+	if err := keepsOwner(conn, workspaceID, userID, ""); err != nil {
 		return nil, err
 	}
 	if tokens, err = t.revokeTokensBy(ctx, conn, workspaceID, userID, now); err != nil {
 		return nil, err
 	}
+	return tokens, t.endMembership(ctx, conn, workspaceID, userID)
+}
+
+// endMembership ends a membership with the invitations that the member made; tokens
+// are the caller's.
+func (t People) endMembership(ctx context.Context, conn Conn, workspaceID, userID int64) error {
+	m, _, err := findMember(conn, workspaceID, userID)
+	if err != nil {
+		return err
+	}
+	u, err := userTable.find(conn, "id = ?", userID)
+	if err != nil {
+		return err
+	}
 	if err := t.endInvitationsBy(ctx, conn, workspaceID, userID); err != nil {
-		return nil, err
+		return err
 	}
 	if _, err := exec(conn, "DELETE FROM member WHERE workspace_id = ? AND user_id = ?", workspaceID, userID); err != nil {
-		return nil, err
+		return err
 	}
-	return tokens, t.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), store.Fields{"email": u.Email, "role": m.Role})
+	return t.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), store.Fields{"email": u.Email, "role": m.Role})
 }
 
 // EraseUser implements store.Control.

@@ -48,7 +48,10 @@ CREATE TABLE person (
 	locale TEXT NOT NULL, -- JSON
 	theme TEXT NOT NULL DEFAULT 'system',
 	created_at INTEGER NOT NULL,
-	updated_at INTEGER NOT NULL
+	updated_at INTEGER NOT NULL,
+	break_glass INTEGER NOT NULL DEFAULT 0, -- gets in by password when the provider does not answer
+	provided_at INTEGER NOT NULL DEFAULT 0, -- last sign-in at a provider, 0 = none is known
+	lapse_told INTEGER NOT NULL DEFAULT 0 -- announcements since then that tokens lapse
 ) STRICT;
 
 CREATE TABLE password_link (
@@ -116,7 +119,8 @@ CREATE TABLE session (
 	created_at INTEGER NOT NULL,
 	last_used_at INTEGER NOT NULL,
 	expires_at INTEGER NOT NULL, -- moves on with every use
-	ends_at INTEGER NOT NULL -- does not
+	ends_at INTEGER NOT NULL, -- does not
+	provided INTEGER NOT NULL DEFAULT 0 -- begun by a provider
 ) STRICT;
 CREATE INDEX session_by_user ON session(user_id);
 

@@ -40,9 +40,25 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
+
+// providedSQL is the step by which provided memberships count in provided sessions
+// alone. Sessions of before are told apart by their length, which was 12 hours by a
+// provider and 90 days by a password. Whoever has only provided memberships loses a
+// password of their own; the first owner with a password and a membership that a
+// person has given becomes the break-glass owner, and has to link the provider anew.
+const providedSQL = `ALTER TABLE person ADD COLUMN break_glass INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE person ADD COLUMN provided_at INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE person ADD COLUMN lapse_told INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE session ADD COLUMN provided INTEGER NOT NULL DEFAULT 0;
+UPDATE session SET provided = 1 WHERE strong = 1 AND ends_at - created_at <= 43200000;
+UPDATE person SET password_hash = '' WHERE id IN (SELECT user_id FROM identity)
+	AND id IN (SELECT user_id FROM member WHERE provided = 1) AND id NOT IN (SELECT user_id FROM member WHERE provided = 0);
+UPDATE person SET break_glass = 1 WHERE id = (SELECT min(p.id) FROM person p JOIN member m ON m.user_id = p.id
+	WHERE m.role = 'owner' AND m.provided = 0 AND p.password_hash <> '');
+DELETE FROM identity WHERE user_id IN (SELECT id FROM person WHERE break_glass = 1)`
 
 // Steps returns what brings a store of an older version up to date.
 func (h *History) Steps(found int) ([]Upgrade, error) {
