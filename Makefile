@@ -81,7 +81,7 @@ browser: build chromium firefox ## the UI in a real browser, against the real bi
 
 # The database engine is translated C that locks for itself; what holds answers against OpenAPI, and what reads the lists of bad
 # passwords at each start, runs alone: the race detector only slows them down.
-UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri github.com/ccojocar github.com/rimewatch/rimewatch/internal/lab/simulate)
+UNCHECKED = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri github.com/ccojocar github.com/rimewatch/rimewatch/internal/simulate)
 
 # The tests run with the race detector and -short where anything runs side by side; -short, because simulated weeks cost ten
 # times as much with it, which finds no more in them than in a day. What starts no goroutine runs without it and in full, and so
@@ -155,37 +155,38 @@ fuzz: ## every fuzz target for FUZZTIME
 		done; \
 	done
 
+# What measures the product is a module of its own, with one program.
+LAB = cd lab && $(GO) run -pgo=$(CURDIR)/$(PGO) .
+
 # Such as BENCH='-only growth -devices 1000000 -profile DIR', or -doc docs/performance.md for the table of that page.
 BENCH ?=
 bench: ## the side-by-side benchmark: prints ratios
-	$(GO) run -pgo=$(PGO) ./bench $(BENCH)
+	$(LAB) bench $(BENCH)
 
 # It is committed, and names no path of this machine.
 PROFILES = /tmp/rimewatch-profile
 profile: ## make the profile anew that the compiler works by, from the loads of `make bench`: four minutes, before a release
 	rm -rf $(PROFILES) && mkdir $(PROFILES)
-	$(GO) build -trimpath -o $(PROFILES)/bench ./bench
-	$(PROFILES)/bench -only growth -devices 1000,10000,100000 -rounds 1 -steps create,warm,batches,single,recovery -alone -profile $(PROFILES)
-	$(PROFILES)/bench -only batch -profile $(PROFILES)
+	cd lab && $(GO) build -trimpath -o $(PROFILES)/lab .
+	$(PROFILES)/lab bench -only growth -devices 1000,10000,100000 -rounds 1 -steps create,warm,batches,single,recovery -alone -profile $(PROFILES)
+	$(PROFILES)/lab bench -only batch -profile $(PROFILES)
 	cd $(PROFILES) && $(GO) tool pprof -proto *.pprof > $(CURDIR)/$(PGO)
 
-# DATA is a folder with skab/, nab/ and ims/ in it; without it only the simulator runs.
+# DATA is a folder of recordings with site_alarms.csv; without it only the simulator runs.
 DATA ?=
 SEEDS = 10
 YEARS = 50
 DIRTY_SEEDS = 104
 DIRTY_YEARS = 101
 SPOILT_SEEDS = 2
-WORKERS = $(shell nproc)
+EVALUATE = nice -n 5 $(CURDIR)/bin/lab evaluate --workers $(shell nproc) --doc $(CURDIR)/docs/prediction.md
 
-evaluate: build ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
-	@for f in skab nab ims; do \
-		if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format $$f --out bin/evaluate/$$f --doc docs/prediction.md $(DATA)/$$f || exit 1; fi; \
-	done
-	@if [ -n "$(DATA)" ]; then ./bin/rimewatch evaluate --format real --doc docs/prediction.md $(DATA)/real; fi
-	nice -n 5 ./bin/rimewatch evaluate --format simulator --seeds $(SEEDS) --years $(YEARS) --workers $(WORKERS) --doc docs/prediction.md
-	nice -n 5 ./bin/rimewatch evaluate --format dirty --seeds $(DIRTY_SEEDS) --years $(DIRTY_YEARS) --workers $(WORKERS) --doc docs/prediction.md
-	nice -n 5 ./bin/rimewatch evaluate --format spoilt --seed-set fresh --seeds $(SPOILT_SEEDS) --workers $(WORKERS) --doc docs/prediction.md
+evaluate: ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
+	cd lab && $(GO) build -pgo=$(CURDIR)/$(PGO) -o $(CURDIR)/bin/lab .
+	@if [ -n "$(DATA)" ]; then $(EVALUATE) --format real $(DATA); fi
+	$(EVALUATE) --format simulator --seeds $(SEEDS) --years $(YEARS)
+	$(EVALUATE) --format dirty --seeds $(DIRTY_SEEDS) --years $(DIRTY_YEARS)
+	$(EVALUATE) --format spoilt --seed-set fresh --seeds $(SPOILT_SEEDS)
 
 # The tool is a module of its own: what it needs is not the product's. TARGETS=linux/amd64 for one alone.
 TARGETS ?=
@@ -194,7 +195,7 @@ release: $(if $(NPM),ui) ## Debian packages, tarballs, checksums and the bill of
 	cd dist && sha256sum --check --quiet SHA256SUMS
 
 pictures: ## draw the pictures in docs/img, from the simulator and the engine
-	$(GO) run ./internal/lab/plot/gen
+	$(LAB) pictures
 
 fleet: ## a thousand device-months of healthy units, which must not raise critical alerts
 	$(GO) test -run 'TestHealthyFleet$$' -count 1 -v -timeout 60m ./internal/alert -fleet 200

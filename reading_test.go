@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
+	_ "github.com/rimewatch/rimewatch/internal/draw"
 )
 
 // TestReadingHolds sets measurements in any order, of copies too, and compares

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rimewatch/rimewatch/client"
-	"github.com/rimewatch/rimewatch/internal/lab/draw"
+	"github.com/rimewatch/rimewatch/internal/draw"
 )
 
 // whole reports whether the faults are tried at the length of `make faults`.

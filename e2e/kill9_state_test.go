@@ -14,7 +14,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
-	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 )
 
 // The machines of the load: simulated units that send what they measured in the last

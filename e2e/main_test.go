@@ -80,7 +80,7 @@ func build(t testing.TB, of string) string {
 	}
 	args := []string{"build", "-race", "-ldflags=-s -w", "-o", path}
 	// What locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
-	for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/lab/simulate"} {
+	for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/simulate"} {
 		args = append(args, "-gcflags="+alone+"=-race=false")
 	}
 	cmd := exec.Command("go", append(args, of)...)

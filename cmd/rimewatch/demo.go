@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/config"
-	"github.com/rimewatch/rimewatch/internal/lab/demo"
+	"github.com/rimewatch/rimewatch/internal/demo"
 )
 
 type demoCmd struct {

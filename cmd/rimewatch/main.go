@@ -23,7 +23,6 @@ type commands struct {
 	Demo     demoCmd     `cmd:"" group:"run" help:"Run a server with a made-up market, to look around."`
 	Simulate simulateCmd `cmd:"" group:"feed" help:"Send readings of a simulated fleet to a server."`
 	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
-	Evaluate evaluateCmd `cmd:"" group:"keep" help:"Measure the predictor on recorded or simulated data."`
 	Token    tokenCmd    `cmd:"" group:"keep" help:"Create, list and revoke API tokens."`
 	Inlet    inletCmd    `cmd:"" group:"keep" help:"Try out how payloads of gateways are read."`
 	Limits   limitsCmd   `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`

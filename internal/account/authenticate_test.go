@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/lab/draw"
+	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 

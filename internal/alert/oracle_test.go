@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 

@@ -17,7 +17,7 @@ func TestRulesHaveOneRow(t *testing.T) {
 		t.Skip("reads every line, on one goroutine")
 	}
 	want := []string{"alert.go", "internal/alert/rules.go", "internal/phrase/english.go"}
-	beside := []string{"web/src/words/types.ts", "internal/lab/plot/gen/alerts.go"}
+	beside := []string{"web/src/words/types.ts", "lab/pictures/alerts.go"}
 	comment := regexp.MustCompile(`(?m)^\s*//.*$`)
 	for _, pattern := range []string{
 		`high_ambient_temperature|HighAmbientTemperature`, `low_ambient_temperature|LowAmbientTemperature`, `high_humidity|HighHumidity`,

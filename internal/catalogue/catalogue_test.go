@@ -38,8 +38,8 @@ var others = map[string]bool{"fmt": true, "slog": true, "time": true, "log": tru
 
 // notService are folders whose errors no person sees in the UI.
 var notService = map[string]bool{
-	"bench": true, "client": true, "cmd": true, "e2e": true, "tools": true, "web": true, ".git": true,
-	"internal/lab": true, "internal/store/storetest": true,
+	"client": true, "cmd": true, "e2e": true, "tools": true, "web": true, ".git": true,
+	"lab": true, "internal/simulate": true, "internal/demo": true, "internal/store/storetest": true,
 }
 
 // argument is which argument of a call people read, in a file of a package.

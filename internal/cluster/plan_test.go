@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
+	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 

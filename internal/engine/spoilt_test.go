@@ -12,8 +12,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
-	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 )
 
 var spoilt = flag.Int("spoilt", 24, "recordings that TestSpoiltRecordings draws")

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 

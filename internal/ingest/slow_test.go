@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/ingest"
-	"github.com/rimewatch/rimewatch/internal/lab/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )

@@ -273,7 +273,7 @@ func wanted(duty float64, trips int) float64 {
 
 // thin returns how a discharge line that warms up, K, and a current that falls, %, go
 // together, each 0–1: gas that lacks or leaks back warms the line by 1.3 K or more a %,
-// an iced coil by half a K (both as the model of internal/lab/simulate has them).
+// an iced coil by half a K (both as the model of internal/simulate has them).
 func thin(warmer, less float64) (thin, iced float64) {
 	sure, share := ramp(less, 1, 2), ramp(warmer/less, .6, 1.1)
 	return sure * share, sure * (1 - share)
@@ -282,7 +282,7 @@ func thin(warmer, less float64) (thin, iced float64) {
 // dry returns by how much the suction line is too cool for a starved evaporator, 0–1.
 // What lacks refrigerant warms it by a quarter to a half of what it warms the discharge
 // line; valves that leak heat the gas behind it, and the suction line by a thirtieth (both
-// as the model of internal/lab/simulate has them).
+// as the model of internal/simulate has them).
 func dry(discharge, suction float64) float64 {
 	if discharge <= 0 {
 		return 0

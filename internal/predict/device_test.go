@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/lab/simulate"
 	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
+	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"pgregory.net/rapid"
 )

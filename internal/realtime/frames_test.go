@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
+	_ "github.com/rimewatch/rimewatch/internal/draw"
 )
 
 // clientFrame is a masked text frame of n bytes, of which sent are there.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rimewatch/rimewatch/internal/lab/draw"
+	"github.com/rimewatch/rimewatch/internal/draw"
 )
 
 // TestBound: silent connections give way to new ones, busy ones do not, and all

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rimewatch/rimewatch/internal/lab/draw"
+	"github.com/rimewatch/rimewatch/internal/draw"
 )
 
 // drawer draws requests as clients of all kinds send them.

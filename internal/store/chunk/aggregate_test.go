@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/lab/draw"
+	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 	"pgregory.net/rapid"
 )

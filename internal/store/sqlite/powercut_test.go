@@ -16,7 +16,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/lab/draw"
+	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
