@@ -90,7 +90,6 @@ func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
 // send puts what came of a body that breaks off into a request to another node.
 func (b *body) send(out *http.Request) {
-	out.Header.Del(headerBroken)
 	if b.kept && b.broken != nil {
 		out.Header.Set(headerBroken, strconv.FormatInt(out.ContentLength, 10))
 		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(b.whole)), int64(len(b.whole))

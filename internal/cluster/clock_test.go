@@ -27,6 +27,26 @@ func testWrongClock(t *testing.T) {
 	}
 }
 
+// TestWrongClockAtStart: a node whose clock is wrong when it starts takes no shard, not for
+// a moment, until it is right.
+func TestWrongClockAtStart(t *testing.T) { synctest.Test(t, testWrongClockAtStart) }
+
+func testWrongClockAtStart(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	y := join(t, b, "y", time.Hour)
+	if off := y.Now().Sub(b.now()); off.Abs() > clockSlack {
+		t.Errorf("it stamps %v off", off)
+	}
+	time.Sleep(patience)
+	if n := x.Counts.Given.Load() + y.Counts.Opened.Load(); n != 0 || y.Ready() == nil {
+		t.Errorf("%d shards were given or taken, ready: %v", n, y.Ready())
+	}
+	y.ahead.Store(0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+}
+
 // TestStampOfAWrongClock: what a node stamps is by the database's clock, whether its own
 // was wrong from the start or has stepped a moment ago.
 func TestStampOfAWrongClock(t *testing.T) { synctest.Test(t, testStampOfAWrongClock) }

@@ -59,7 +59,7 @@ func (n *Node) announce(shard int64, own *held, base string) {
 		q := url.Values{
 			"shard": {strconv.FormatInt(shard, 10)}, "stream": {strconv.FormatInt(own.stream, 10)}, "moved": {strconv.FormatInt(moved, 10)},
 		}
-		read := n.call(ctx, http.MethodPost, base+pathFollow+"?"+q.Encode(), followFor)
+		_, read := n.call(ctx, http.MethodPost, base+pathFollow+"?"+q.Encode(), followFor)
 		if !read || own.service.Moved() == moved || time.Until(until) < time.Since(begun) {
 			return
 		}

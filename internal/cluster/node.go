@@ -28,6 +28,9 @@ const (
 	freshFor = 2 * time.Second
 	// mostOffset is how far a node's clock may be from the database's.
 	mostOffset = 2 * time.Second
+	// mostPause is how long a node's beats may be apart. The others' may have been as long
+	// apart then, for the same reason: a node that was silent judges nobody.
+	mostPause = beatEvery + beatEvery/2
 	// opening is how many shards a node opens at a time.
 	opening = 4
 )
@@ -121,11 +124,14 @@ type Node struct {
 	left     sync.Once
 	groups   groups
 	copying  buffers
+	holds    atomic.Int64  // connections that others hold to this node
 	waiting  atomic.Int64  // bytes of requests that nobody serves yet
 	changed  chan struct{} // closed when who serves what has changed
 	lateBeat int           // beats in a row at which the clock was wrong
 
 	heard      atomic.Pointer[time.Time]    // when the last beat that arrived was sent
+	beaten     time.Time                    // when its answer was there; of whoever calls round
+	steady     time.Time                    // since when no two beats were farther apart than mostPause; likewise
 	clock      atomic.Pointer[clockReading] // what the database's clock said
 	kick       chan struct{}
 	news       atomic.Bool   // something that the others have to know before the next beat is due
@@ -197,10 +203,12 @@ func (n *Node) digest() string {
 // Start joins the cluster. It fails when somebody uses the database who is no
 // member, or members know each other by another secret.
 func (n *Node) Start(ctx context.Context) error {
+	sent := time.Now()
 	v, err := n.cfg.Database.Look(ctx)
 	if err != nil {
 		return err
 	}
+	n.compareClocks(sent, &v, true)
 	for i := range v.Members {
 		switch m := &v.Members[i]; {
 		case v.Silent(m):
@@ -208,8 +216,16 @@ func (n *Node) Start(ctx context.Context) error {
 			return fmt.Errorf("another server uses the database: %s, which is no node of a cluster", m.Name)
 		case m.Secret != n.digest():
 			return fmt.Errorf("the node %s at %s knows another --cluster-secret", m.Name, m.URL)
-		case m.URL == n.cfg.URL:
-			n.log.Warn("another node was there under this address a moment ago", "node", m.Name)
+		}
+	}
+	if err := n.reachSelf(ctx); err != nil {
+		return err
+	}
+	for i := range v.Members {
+		if m := &v.Members[i]; m.URL == n.cfg.URL && m.Name != n.name { // what listens there now is this node
+			if err := n.cfg.Database.Bury(ctx, m.Name, m.Beat); err != nil {
+				return err
+			}
 		}
 	}
 	if err := n.round(ctx, true); err != nil {
@@ -261,8 +277,9 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 	}
 	if beat {
 		n.heard.Store(&sent)
-		n.compareClocks(sent, &v)
+		n.compareClocks(sent, &v, false)
 	}
+	n.judge(&v, beat)
 	for i := range v.Members {
 		if m := &v.Members[i]; m.Name != n.name && v.Silent(m) {
 			n.log.Warn("a node is silent: its shards are taken over", "node", m.Name)
@@ -273,6 +290,23 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 	}
 	n.follow(&v)
 	return nil
+}
+
+// judge has nobody be silent for a node that was so itself a moment ago: when the database
+// stood still, the first whose beat arrives sees the others' as old as its own was.
+func (n *Node) judge(v *store.Standing, beat bool) {
+	pause := time.Since(n.beaten)
+	if beat {
+		if n.beaten = time.Now(); pause > mostPause {
+			n.steady = n.beaten
+		}
+	}
+	if pause <= mostPause && time.Since(n.steady) >= store.GoneAfter {
+		return
+	}
+	for i := range v.Members {
+		v.Members[i].Beat = int64(v.Now)
+	}
 }
 
 // clockSlack is what two clocks that run alike may seem to differ: less is the way of an
@@ -305,9 +339,9 @@ func (n *Node) Now() rimewatch.Time {
 	return rimewatch.TimeOf(now)
 }
 
-// compareClocks has a node whose clock is wrong give its shards away: the times that
-// it gives to readings, and its deadlines, would be wrong.
-func (n *Node) compareClocks(sent time.Time, v *store.Standing) {
+// compareClocks has a node whose clock is wrong give its shards away, and take none at its
+// start: the times that it gives to readings, and its deadlines, would be wrong.
+func (n *Node) compareClocks(sent time.Time, v *store.Standing, start bool) {
 	half := time.Since(sent) / 2
 	offset := n.cfg.Now().Add(-half).Sub(v.Now.Std())
 	n.Counts.Offset.Store(offset.Milliseconds())
@@ -323,8 +357,11 @@ func (n *Node) compareClocks(sent time.Time, v *store.Standing) {
 		n.lateBeat = 0
 		return
 	}
-	if n.lateBeat++; n.lateBeat == 2 {
-		n.log.Error("the clock differs from the database's: this node gives its shards away", "seconds", offset.Seconds())
+	if n.lateBeat++; start {
+		n.lateBeat = 2
+	}
+	if n.lateBeat == 2 {
+		n.log.Error("the clock differs from the database's: this node serves no shards", "seconds", offset.Seconds())
 	}
 }
 

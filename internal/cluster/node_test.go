@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -35,6 +36,8 @@ type book struct {
 	tries    map[int64]int    // how often that was tried
 	aside    map[int64]bool   // shards that the database does not let be opened
 	readOnly bool             // no stream is opened or closed
+	deaf     bool             // no beat is taken
+	stalled  chan struct{}    // nothing is answered until it is closed; nil = everything is
 	closed   map[int64]int64  // how much had Moved in shards that were closed in order
 	network  network
 }
@@ -45,6 +48,46 @@ func newBook() *book {
 		b.holdings = append(b.holdings, store.Holding{Shard: int64(i)})
 	}
 	return b
+}
+
+// stall has the database answer nobody until end is called.
+func (b *book) stall() (end func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	stalled := make(chan struct{})
+	b.stalled = stalled
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.stalled = nil
+		close(stalled)
+	}
+}
+
+// answers waits until the database answers.
+func (b *book) answers(ctx context.Context) error {
+	b.mu.Lock()
+	stalled := b.stalled
+	b.mu.Unlock()
+	if stalled == nil {
+		return nil
+	}
+	select {
+	case <-stalled:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// streams are the numbers of the shards' streams.
+func (b *book) streams() (list [testShards]int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range list {
+		list[i] = b.holdings[i].Stream
+	}
+	return list
 }
 
 func (b *book) now() rimewatch.Time { return rimewatch.TimeOf(time.Now()) }
@@ -58,7 +101,10 @@ type viewOf struct {
 func (v viewOf) Name() string  { return v.name }
 func (v viewOf) Shards() int64 { return testShards }
 
-func (v viewOf) Look(context.Context) (store.Standing, error) {
+func (v viewOf) Look(ctx context.Context) (store.Standing, error) {
+	if err := v.answers(ctx); err != nil {
+		return store.Standing{}, err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s := store.Standing{Now: v.now(), Holdings: slices.Clone(v.holdings)}
@@ -69,7 +115,14 @@ func (v viewOf) Look(context.Context) (store.Standing, error) {
 }
 
 func (v viewOf) Beat(ctx context.Context, self *store.Member) (store.Standing, error) {
+	if err := v.answers(ctx); err != nil {
+		return store.Standing{}, err
+	}
 	v.mu.Lock()
+	if v.deaf {
+		v.mu.Unlock()
+		return store.Standing{}, errors.New("the database is read-only")
+	}
 	m := *self
 	m.Name, m.Beat = v.name, int64(v.now())
 	v.members[v.name] = m
@@ -77,7 +130,10 @@ func (v viewOf) Beat(ctx context.Context, self *store.Member) (store.Standing, e
 	return v.Look(ctx)
 }
 
-func (v viewOf) Bury(_ context.Context, name string, beat int64) error {
+func (v viewOf) Bury(ctx context.Context, name string, beat int64) error {
+	if err := v.answers(ctx); err != nil {
+		return err
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.members[name].Beat == beat {
@@ -142,6 +198,9 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if came.Again {
 		fmt.Fprint(w, "again ")
+	}
+	if r.URL.Path != "/" {
+		fmt.Fprint(w, r.Method, " ", r.RequestURI, " ")
 	}
 	fmt.Fprintf(w, "%s %d %s %s", s.v.name, s.shard, r.RemoteAddr, body)
 	for name := range r.Header {
@@ -423,12 +482,12 @@ func testSecret(t *testing.T) {
 	x := join(t, b, "x", 0)
 	settle(t, map[*rig]int{x: 4})
 	for _, secret := range []string{"", "another"} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.inner.url+"/?workspace=1", nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, x.inner.url+pathForward, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set(headerSecret, secret)
-		r.Header.Set(headerShard, "1")
+		r.Header.Set(headerURI, "/?workspace=1")
 		r.Header.Set(headerClient, "127.0.0.1:1")
 		resp, err := x.client.Do(r)
 		if err != nil {
@@ -439,9 +498,85 @@ func testSecret(t *testing.T) {
 			t.Errorf("who says %q gets %s", secret, resp.Status)
 		}
 	}
+	impostor := New(Config{Database: viewOf{b, "z"}, URL: x.inner.url, Secret: sharedSecret, Now: time.Now, Dial: b.network.dial})
+	if err := impostor.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "leads to the node x") {
+		t.Errorf("a node with another's address: %v", err)
+	}
+	lonely := New(Config{Database: viewOf{b, "z"}, URL: "http://nowhere:80", Secret: sharedSecret, Now: time.Now, Dial: b.network.dial})
+	if err := lonely.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "nobody answers") {
+		t.Errorf("a node that cannot be reached: %v", err)
+	}
+	settle(t, map[*rig]int{x: 4})
 	stranger := New(Config{Database: viewOf{b, "y"}, URL: "http://y", Secret: "another secret", Now: time.Now})
 	if err := stranger.Start(t.Context()); err == nil || !strings.Contains(err.Error(), "--cluster-secret") {
 		t.Errorf("a node with another secret: %v", err)
+	}
+}
+
+// TestInnerPaths: a client that asks for what nodes ask of each other gets what he would get
+// of any path that there is not, from whatever node; and a node takes nothing from another
+// that it does not own, whatever that one says.
+func TestInnerPaths(t *testing.T) { synctest.Test(t, testInnerPaths) }
+
+func testInnerPaths(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	for _, path := range []string{pathHold, pathPoke, pathPing, pathFollow, pathForward, "/cluster/hold", "/trunk", "//odd/%2e%2e/path;a=b"} {
+		for workspace := range testShards {
+			uri := fmt.Sprintf("%s?workspace=%d&shard=0&a;b=c", path, workspace)
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil)
+			r.URL, r.RemoteAddr = must(url.ParseRequestURI(uri)), "192.0.2.1:77"
+			for _, name := range []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerAgain, headerBroken} {
+				r.Header.Set(name, "1")
+			}
+			x.ServeHTTP(w, r)
+			if want := fmt.Sprintf("%s %d 192.0.2.1:77 ", b.owner(workspace), workspace); w.Code != http.StatusOK || !strings.HasSuffix(strings.TrimPrefix(w.Body.String(), "POST "+uri+" "), want) {
+				t.Errorf("%s: %d %q, not %q", uri, w.Code, w.Body, want)
+			}
+		}
+	}
+	for workspace := range testShards {
+		if b.owner(workspace) == "y" {
+			continue
+		}
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, y.inner.url+pathForward, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set(headerSecret, sharedSecret)
+		r.Header.Set(headerURI, fmt.Sprintf("/?workspace=%d", workspace))
+		resp, err := x.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get(headerMoved) == "" {
+			t.Errorf("a node takes what is another's: %s", resp.Status)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TestHolds: connections that are held to a node are bounded.
+func TestHolds(t *testing.T) { synctest.Test(t, testHolds) }
+
+func testHolds(t *testing.T) {
+	b := newBook()
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	x.holds.Store(mostHolds)
+	r := httptest.NewRequest(http.MethodGet, pathHold, nil)
+	r.Header.Set(headerSecret, sharedSecret)
+	w := httptest.NewRecorder()
+	if x.Internal().ServeHTTP(w, r); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one more is answered %d", w.Code)
 	}
 }
 

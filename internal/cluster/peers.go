@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -18,28 +19,41 @@ import (
 // know the secret.
 const (
 	headerSecret = "X-Rimewatch-Cluster-Secret"
-	headerShard  = "X-Rimewatch-Cluster-Shard"
+	headerURI    = "X-Rimewatch-Cluster-Uri"    // what the client asked for
 	headerClient = "X-Rimewatch-Cluster-Client" // the client's address
 	headerTLS    = "X-Rimewatch-Cluster-Tls"    // the client spoke TLS
 	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
 	headerAgain  = "X-Rimewatch-Cluster-Again"  // it was sent to a node that is gone
 	headerBroken = "X-Rimewatch-Cluster-Broken" // its body breaks off, and was to be so long
+	headerName   = "X-Rimewatch-Cluster-Name"   // of an answer: the node's name
 	headerMoved  = "X-Rimewatch-Cluster-Moved"  // of an answer: the shard is not here
 )
 
+// innerHeaders are those of requests.
+var innerHeaders = []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerAgain, headerBroken}
+
+// What nodes ask of each other. A client's request comes on one of these paths whatever it
+// asks for, so no client reaches another.
 const (
-	pathHold = "/cluster/hold"
-	pathPoke = "/cluster/poke"
-	pathPing = "/cluster/ping"
-	// pathFollow announces a shard that is to be given away.
-	pathFollow = "/cluster/follow"
+	pathHold    = "/hold"
+	pathPoke    = "/poke"
+	pathPing    = "/ping"
+	pathFollow  = "/follow"  // announces a shard that is to be given away
+	pathForward = "/forward" // a client's request
 )
+
+// mostHolds bounds the connections that other nodes hold to this one: each node holds one,
+// and a second for a moment when the first breaks.
+const mostHolds = 1024
 
 const (
 	pingEvery = 500 * time.Millisecond
 	// lostAfter is how long a member that does not answer counts as one that can be
 	// reached.
 	lostAfter = store.GoneAfter
+	// reachFor is how long a node that starts waits until it can be reached: its name may
+	// have to get around first.
+	reachFor = 15 * time.Second
 )
 
 // watchMembers keeps a connection to every other member: it breaks when the process
@@ -114,8 +128,10 @@ func (n *Node) holdOnce(ctx context.Context, base string) {
 func (n *Node) ping(p *peer, name, base string) {
 	heard := time.Now()
 	for range ticker.Every(p.ctx.Done(), pingEvery, nil) {
-		if n.call(p.ctx, http.MethodGet, base+pathPing, lostAfter) {
+		if who, there := n.call(p.ctx, http.MethodGet, base+pathPing, lostAfter); there && who == name {
 			heard = time.Now()
+		} else if there {
+			n.log.Error("the address of a node leads to another", "node", name, "url", base, "answers", who)
 		}
 		n.mu.Lock()
 		switch lost := time.Since(heard) >= lostAfter; {
@@ -133,21 +149,41 @@ func (n *Node) ping(p *peer, name, base string) {
 	}
 }
 
-// call makes a small request to another node and reports whether it was carried out.
-func (n *Node) call(ctx context.Context, method, address string, patience time.Duration) bool {
+// reachSelf reports why other nodes would not reach this one at its URL.
+func (n *Node) reachSelf(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reachFor)
+	defer cancel()
+	for {
+		switch who, there := n.call(ctx, http.MethodGet, n.cfg.URL+pathPing, lostAfter); {
+		case there && who == n.name:
+			return nil
+		case there:
+			return fmt.Errorf("--cluster-url %s leads to the node %s, not to this one", n.cfg.URL, who)
+		}
+		select {
+		case <-time.After(lookEvery):
+		case <-ctx.Done():
+			return fmt.Errorf("nobody answers at --cluster-url %s, where other nodes are to reach this one at --cluster-listen", n.cfg.URL)
+		}
+	}
+}
+
+// call makes a small request to another node. It returns the node's name, and whether the
+// request was carried out.
+func (n *Node) call(ctx context.Context, method, address string, patience time.Duration) (who string, there bool) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, address, nil)
 	if err != nil {
-		return false
+		return "", false
 	}
 	r.Header.Set(headerSecret, n.cfg.Secret)
 	resp, err := n.client.Do(r)
 	if err != nil {
-		return false
+		return "", false
 	}
 	_ = resp.Body.Close()
-	return resp.StatusCode == http.StatusOK
+	return resp.Header.Get(headerName), resp.StatusCode == http.StatusOK
 }
 
 // refused reports whether nobody listens where a node did.
@@ -185,7 +221,7 @@ func (n *Node) bury(ctx context.Context, name string) {
 // poke has another node look how things stand.
 func (n *Node) poke(base string) {
 	if base != "" {
-		_ = n.call(n.ctx, http.MethodPost, base+pathPoke, time.Second)
+		_, _ = n.call(n.ctx, http.MethodPost, base+pathPoke, time.Second)
 	}
 }
 
@@ -198,6 +234,11 @@ func (n *Node) Internal() http.Handler {
 		}
 		switch r.URL.Path {
 		case pathHold:
+			defer n.holds.Add(-1)
+			if n.holds.Add(1) > mostHolds {
+				http.Error(w, "too many nodes hold a connection to this one", http.StatusServiceUnavailable)
+				return
+			}
 			control := http.NewResponseController(w)
 			_ = control.SetWriteDeadline(time.Time{})
 			_ = control.SetReadDeadline(time.Time{})
@@ -210,12 +251,15 @@ func (n *Node) Internal() http.Handler {
 		case pathPoke:
 			n.Wake()
 		case pathPing:
+			w.Header().Set(headerName, n.name)
 		case pathFollow:
 			n.inherit(w, r)
 		case pathTrunk:
 			n.serveTrunk(w, r)
-		default:
+		case pathForward:
 			n.forwarded(w, r)
+		default:
+			http.NotFound(w, r)
 		}
 	})
 }

@@ -84,6 +84,9 @@ func (n *Node) owner(shard int64) (p remote) {
 
 // ServeHTTP brings a request to the node that serves its workspace.
 func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	for _, name := range innerHeaders { // only another node says such things
+		r.Header.Del(name)
+	}
 	workspace, err := n.cfg.Workspace(r)
 	if err != nil {
 		n.fail(w, r, err)
@@ -126,7 +129,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 				came.At = n.Now()
 			}
 			b.rewind(r)
-			err := n.forward(&p, w, r, b, shard, came)
+			err := n.forward(&p, w, r, b, came)
 			undone := errors.Is(err, errUndone)
 			switch {
 			case err == nil:
@@ -246,8 +249,8 @@ var errUndone = errors.New("the shard is not there")
 // forward has another node answer, as long as it is there and can be reached: one that
 // is frozen or cut off does not hold requests up for longer. An error means that
 // nothing of the answer was written.
-func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *body, shard int64, came store.Arrival) error {
-	to, err := url.Parse(p.base)
+func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *body, came store.Arrival) error {
+	to, err := url.Parse(p.base + pathForward)
 	if err != nil {
 		return err
 	}
@@ -262,7 +265,7 @@ func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *bod
 	proxy := httputil.ReverseProxy{
 		Transport: n.client.Transport, FlushInterval: -1, BufferPool: &n.copying,
 		Rewrite: func(pr *httputil.ProxyRequest) {
-			pr.SetURL(to)
+			pr.Out.URL = to
 			pr.Out.Host = pr.In.Host
 			for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
 				if v := pr.In.Header.Values(name); len(v) > 0 {
@@ -270,11 +273,11 @@ func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *bod
 				}
 			}
 			pr.Out.Header.Set(headerSecret, n.cfg.Secret)
-			pr.Out.Header.Set(headerShard, strconv.FormatInt(shard, 10))
+			pr.Out.Header.Set(headerURI, pr.In.URL.RequestURI())
 			pr.Out.Header.Set(headerClient, pr.In.RemoteAddr)
 			pr.Out.Header.Set(headerCame, strconv.FormatInt(int64(came.At), 10))
 			mark := func(name string, is bool) {
-				if pr.Out.Header.Del(name); is {
+				if is {
 					pr.Out.Header.Set(name, "1")
 				}
 			}
@@ -317,14 +320,21 @@ func (b *buffers) Get() []byte {
 // Put implements httputil.BufferPool.
 func (b *buffers) Put(p []byte) { b.pool.Put((*[bufferSize]byte)(p)) }
 
-// forwarded answers a request that another node was sent.
+// forwarded answers a request that another node was sent. Whose it is, this node finds out
+// for itself: nobody else can make it take what it does not own.
 func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
-	shard, err := strconv.ParseInt(r.Header.Get(headerShard), 10, 64)
+	u, err := url.ParseRequestURI(r.Header.Get(headerURI))
 	if err != nil {
-		shard = -1 // nobody's
+		http.Error(w, "this is no request of a client", http.StatusBadRequest)
+		return
 	}
-	s, done, here := n.Local(shard, r.Method)
-	if !here {
+	r.URL, r.RequestURI = u, r.Header.Get(headerURI)
+	workspace, err := n.cfg.Workspace(r)
+	s, done, here := n.Local(n.ShardOf(workspace), r.Method)
+	if err != nil || !here {
+		if here {
+			done()
+		}
 		w.Header().Set(headerMoved, "1")
 		n.fail(w, r, unserved())
 		return
@@ -337,7 +347,7 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 	at, _ := strconv.ParseInt(r.Header.Get(headerCame), 10, 64)
 	came := store.Arrival{At: rimewatch.Time(at), Again: r.Header.Get(headerAgain) != ""}
 	receive(r)
-	for _, name := range []string{headerSecret, headerShard, headerClient, headerTLS, headerCame, headerAgain, headerBroken} {
+	for _, name := range innerHeaders {
 		r.Header.Del(name)
 	}
 	s.ServeHTTP(w, arrived(r, came))

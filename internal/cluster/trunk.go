@@ -19,7 +19,7 @@ import (
 // many bytes follow (4), the number of the question (8), of a question the shard (8) and
 // whether it was sent before (1), of an answer what became of it (1), and the parts.
 const (
-	pathTrunk     = "/cluster/trunk"
+	pathTrunk     = "/trunk"
 	trunkProtocol = "rimewatch-trunk"
 	questionHead  = 4 + 8 + 8 + 1
 	answerHead    = 4 + 8 + 1
