@@ -185,7 +185,8 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 	} else {
 		d.add("write-ahead log", fine, "%s", bytesText(wal))
 	}
-	d.examineLife(in.AliveAt, in.Users, in.Clock, in.HeldFull, in.Ownerless, now)
+	d.examineLife(in.AliveAt, in.Clock, in.HeldFull, now)
+	d.examinePeople(in.Users, in.Provided, in.BreakGlass, in.Ownerless)
 	examineMemory(d, int64(in.Stats.Devices))
 	d.Figures = &figures{
 		in.Workspaces, in.Users, in.Tokens, in.Stats.Devices, in.ActiveAlerts,
@@ -205,7 +206,7 @@ func (c *doctorCmd) examineChecksums(d *diagnosis, damage, aside []string) {
 	}
 }
 
-func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full, ownerless []string, now rimewatch.Time) {
+func (d *diagnosis) examineLife(alive rimewatch.Time, steps, full []string, now rimewatch.Time) {
 	if alive > now+rimewatch.Minute {
 		d.add("history", wrong, "a server was here at %s, which is in the future: the clock was set back", alive)
 	}
@@ -215,9 +216,16 @@ func (d *diagnosis) examineLife(alive rimewatch.Time, users int, steps, full, ow
 	for _, text := range full {
 		d.add("waiting readings", warning, "%s: more is refused until some are accepted or deleted", text)
 	}
+}
+
+// examinePeople looks at who can get in, and whether somebody owns each workspace.
+func (d *diagnosis) examinePeople(users, provided, breakGlass int, ownerless []string) {
 	if users == 0 {
 		d.add("people", warning, "nobody can sign in: open the web page, or use rimewatch user add")
 		return
+	}
+	if provided > 0 && breakGlass == 0 {
+		d.add("people", warning, "no owner is sure to get in when the sign-in provider does not answer: name one with rimewatch user break-glass")
 	}
 	for _, name := range ownerless {
 		d.add("people", warning, "workspace %q has no owner: nobody can manage its members; use rimewatch user add --role owner", name)
@@ -257,7 +265,8 @@ func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimew
 	} else {
 		d.add("server", fine, "no server uses it")
 	}
-	d.examineLife(in.Census.AliveAt, in.Census.Users, in.Census.Clock, in.Census.HeldFull, in.Census.Ownerless, now)
+	d.examineLife(in.Census.AliveAt, in.Census.Clock, in.Census.HeldFull, now)
+	d.examinePeople(in.Census.Users, in.Census.Provided, in.Census.BreakGlass, in.Census.Ownerless)
 	examineMemory(d, int64(in.Census.Devices))
 	d.Figures = &figures{
 		in.Census.Workspaces, in.Census.Users, in.Census.Tokens, in.Census.Devices, in.Census.ActiveAlerts,

@@ -175,6 +175,8 @@ func TestDoctorNamesEveryFault(t *testing.T) {
 		{"clock set back", sql("UPDATE meta SET value = value + 86400000 WHERE key = 'alive_at'"), wrong, "history", "the clock was set back"},
 		{"nothing more may wait", sql("INSERT INTO held_total (workspace_id, senders, bytes) VALUES (1, 10000, 5)"), warning, "waiting readings", `10000 of 10000 senders and 0 of 64 MiB wait in workspace "Shop"`},
 		{"nobody signs in", sql("DELETE FROM member", "DELETE FROM person"), warning, "people", "nobody can sign in"},
+		{"nobody owns it", sql("UPDATE member SET role = 'admin'"), warning, "people", `workspace "Shop" has no owner`},
+		{"no break-glass owner", sql("INSERT INTO identity SELECT 'https://id.example', 's', id FROM person"), warning, "people", "rimewatch user break-glass"},
 		{"large log", file(func(path string) error { return makeLarge(path+"-wal", largeWAL+1) }), warning, "write-ahead log", "256"},
 		{"directory for everybody", func(t *testing.T, dir string) { mode(t, dir, 0o755) }, warning, "directory", "everybody"},
 		{"no directory", func(t *testing.T, dir string) {

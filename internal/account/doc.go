@@ -26,6 +26,18 @@
 // person (members, tokens, settings) asks for the role and refuses tokens. The
 // operator of the machine (the command line) acts through Operator.
 //
+// # Sign-in providers
+//
+// A provider says who a person is and, by the operator's word, which of the
+// person's groups give which role. Such a role counts only in a session that the
+// provider has begun. What the groups give no more is taken away by the next
+// sign-in, in a transaction that is committed although the sign-in is refused. No
+// device goes silent by it: tokens keep the right to send readings, which never
+// was the person's. An account either has a password or is the provider's: linking
+// needs the password and takes it away, so that nothing outlasts what the provider
+// says. One break-glass owner has both. A person without a password is thus one
+// whom only a provider vouches for, and whose tokens lapse.
+//
 // # Invitations
 //
 // An invitation is an object of its own: it offers the holder of an e-mail

@@ -24,7 +24,7 @@ type Token struct {
 	Prefix     string          `json:"prefix" doc:"How the token begins, to recognise it by."`
 	Scopes     []string        `json:"scopes"`
 	SiteIDs    rimewatch.Sites `json:"site_ids,omitempty" doc:"The sites that the token is limited to: everything else of the workspace does not exist there. Absent = all."`
-	CreatedBy  *string         `json:"created_by" doc:"null for the command line."`
+	CreatedBy  *string         `json:"created_by" doc:"null for the command line, and for a token that the workspace has taken over from somebody who left the groups of the sign-in provider."`
 	CreatedAt  rimewatch.Time  `json:"created_at" nullable:"false"`
 	LastUsedAt rimewatch.Time  `json:"last_used_at" doc:"To the minute; null = never."`
 	ExpiresAt  rimewatch.Time  `json:"expires_at" doc:"null = never."`

@@ -16,6 +16,8 @@ type Census struct {
 	AliveAt                    rimewatch.Time // when a server last watched; 0 = never
 	Clock                      []string       // the newest steps of the machine's clock, as the audit trail tells of them
 	Ownerless                  []string       // names of workspaces without an owner
+	Provided                   int            // people who sign in at a provider
+	BreakGlass                 int            // people who keep a password beside it: one, or none was named
 	HeldFull                   []string       // workspaces in which nothing more may wait for devices to be accepted, or hardly anything
 }
 
@@ -31,6 +33,8 @@ func Count(conn Conn) (c Census, err error) {
 		{"SELECT count(*) FROM token WHERE revoked_at = 0", func(row Row) { c.Tokens = row.ColumnInt(0) }},
 		{"SELECT count(*) FROM alert WHERE status = 'active'", func(row Row) { c.ActiveAlerts = row.ColumnInt(0) }},
 		{"SELECT count(*) FROM device WHERE deleted_at = 0", func(row Row) { c.Devices = row.ColumnInt(0) }},
+		{"SELECT count(DISTINCT user_id) FROM identity", func(row Row) { c.Provided = row.ColumnInt(0) }},
+		{"SELECT count(*) FROM person WHERE break_glass <> 0", func(row Row) { c.BreakGlass = row.ColumnInt(0) }},
 		{"SELECT name FROM workspace WHERE " + ownerless + " ORDER BY id", func(row Row) { c.Ownerless = append(c.Ownerless, row.ColumnText(0)) }},
 		{"SELECT at, action, min(detail) FROM audit WHERE action IN ('clock.stepped', 'clock.adopted', 'clock.returned') GROUP BY at, action ORDER BY at DESC LIMIT 5", func(row Row) {
 			var by struct{ Seconds float64 }
