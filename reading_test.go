@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/rimewatch/rimewatch/internal/draw"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestReadingHolds sets measurements in any order, of copies too, and compares

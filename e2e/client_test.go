@@ -17,11 +17,13 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestClient calls every endpoint that the client knows on a real server: what
 // goes in comes out, and the two agree about the form of everything.
 func TestClient(t *testing.T) {
+	trial.NeedsAll(t)
 	c, anonymous := clients(t)
 	t.Run("sites", func(t *testing.T) { testSites(t, c) })
 	t.Run("records", func(t *testing.T) { testRecords(t, c) })

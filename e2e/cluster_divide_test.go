@@ -11,11 +11,13 @@ import (
 
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestClusterDivide makes a database that one server has used one of nodes, and
 // brings it back: nothing is lost on the way.
 func TestClusterDivide(t *testing.T) {
+	trial.NeedsLong(t)
 	database, err := pgtest.Start("full_page_writes=off")
 	if err != nil {
 		t.Fatal(err)

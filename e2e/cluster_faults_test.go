@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // faults are skipped unless they are asked for.
@@ -76,6 +77,7 @@ const fewer = 20
 
 // TestClusterFaults has one fault after the other happen to one node after the other.
 func TestClusterFaults(t *testing.T) {
+	trial.NeedsAll(t)
 	faults(t)
 	bin := plant(t, adjustable)
 	for _, x := range clusterFaults {
@@ -93,6 +95,7 @@ func TestClusterFaults(t *testing.T) {
 // TestClusterStorm has any fault happen after any other, for eighteen seconds a round
 // that is asked for: half an hour for a hundred.
 func TestClusterStorm(t *testing.T) {
+	trial.NeedsAll(t)
 	faults(t)
 	c := newClusterOf(t, plant(t, adjustable), proxied)
 	end := time.Now().Add(time.Duration(rounds(t)) * 18 * time.Second)

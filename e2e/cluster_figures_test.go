@@ -16,12 +16,14 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestClusterFigures measures what the nodes cost and how long requests wait for them,
 // on whatever program RIMEWATCH_E2E_BINARY names: one without the race detector, to
 // mean anything.
 func TestClusterFigures(t *testing.T) {
+	trial.NeedsAll(t)
 	faults(t)
 	c := newCluster(t)
 	c.execute("DROP FUNCTION guard CASCADE") // it costs time

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestClusterPatroni has the machine of the primary die where Patroni looks after the
 // database, and come back.
 func TestClusterPatroni(t *testing.T) {
+	trial.NeedsAll(t)
 	if os.Getenv("RIMEWATCH_PATRONI") == "" {
 		t.Skip("make cluster-patroni")
 	}

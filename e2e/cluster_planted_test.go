@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // edit is a change of one place of a file.
@@ -62,6 +64,7 @@ const plantedRounds = 8
 
 // TestClusterPlanted builds the service with bugs, and has the checker find them.
 func TestClusterPlanted(t *testing.T) {
+	trial.NeedsAll(t)
 	faults(t)
 	for _, bug := range planted {
 		t.Run(bug.name, func(t *testing.T) {

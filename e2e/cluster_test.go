@@ -21,6 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 const (
@@ -200,6 +201,7 @@ func nodeArgs(m *member, store, peer string) []string {
 
 // TestClusterTopology: the nodes of these tests are those of testdata/cluster.json.
 func TestClusterTopology(t *testing.T) {
+	trial.NeedsAll(t)
 	var want struct {
 		Nodes       int
 		Flags       []string
@@ -432,6 +434,7 @@ func (c *cluster) reowned(by int) time.Duration {
 // TestCluster kills a node under load, freezes another, and stops the third in order.
 // Then it has what does not fit refused.
 func TestCluster(t *testing.T) {
+	trial.NeedsAll(t)
 	c := newCluster(t)
 	var took []time.Duration
 	c.load(func() { took = append(took, c.kill(0)) })

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/rimewatch/rimewatch/client"
-	"github.com/rimewatch/rimewatch/internal/draw"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // whole reports whether the faults are tried at the length of `make faults`.
@@ -116,9 +116,10 @@ func (d *smallDisk) free() {
 // with 503, and takes them again by itself: after a clean stop, from a restored
 // backup, after a kill, and when the disk fills up while it runs.
 func TestFullDiskOfAServer(t *testing.T) {
+	trial.NeedsLong(t)
 	moments := []string{"stopped", "restored", "killed", "running"}
 	if !whole() { // one of each kind, all with make faults
-		i := rand.New(rand.NewPCG(draw.Seed(t), 1)).IntN(len(moments))
+		i := rand.New(rand.NewPCG(trial.Seed(t), 1)).IntN(len(moments))
 		moments = moments[i : i+1]
 	}
 	for _, how := range moments {
@@ -179,6 +180,7 @@ func (d *readOnlyDisk) free() { d.mount(0) }
 // with what is in its file and in the write-ahead log, reads, answers writes with
 // 503, and takes them by itself when the disk can be written to again.
 func TestReadOnlyDiskOfAServer(t *testing.T) {
+	trial.NeedsLong(t)
 	for _, how := range []string{"stopped", "killed"} { // killed: there is a log
 		t.Run(how, func(t *testing.T) {
 			if dir, ok := mounted(t); ok {
@@ -286,6 +288,7 @@ func (k *killer) refused(t *testing.T, c *client.Client) {
 // TestDescriptorsUsedUp: silent and half-finished connections, many times as many
 // as there are descriptors, keep neither devices out nor the store from sealing.
 func TestDescriptorsUsedUp(t *testing.T) {
+	trial.NeedsLong(t)
 	k := newKiller(t)
 	p, c, _ := k.limited(t, "ulimit -n 256")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -340,6 +343,7 @@ func TestDescriptorsUsedUp(t *testing.T) {
 // TestLittleMemory: with far less memory than the collector likes a server gets
 // slower, and nothing else.
 func TestLittleMemory(t *testing.T) {
+	trial.NeedsLong(t)
 	k := newKiller(t)
 	p, c, _ := k.limited(t, "true", "GOMEMLIMIT=24MiB")
 	k.load(t, c, 2*time.Second)
@@ -353,6 +357,7 @@ func TestLittleMemory(t *testing.T) {
 // TestLittleMemoryOfAGroup: in a control group that may have less memory than the
 // machine, where that may be made, a server keeps within it and is not killed.
 func TestLittleMemoryOfAGroup(t *testing.T) {
+	trial.NeedsLong(t)
 	most := 512 << 20 // the race detector takes several times as much
 	if whole() {
 		most = 72 << 20

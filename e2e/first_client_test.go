@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // plainClient knows the page that describes the service's first API and nothing
@@ -69,6 +71,7 @@ func (c *plainClient) try(method, path, body string) (int, map[string]any) {
 // TestFirstClient plays every request of that page, in each way that its silence
 // allows: it gets all of them through.
 func TestFirstClient(t *testing.T) {
+	trial.NeedsAll(t)
 	h := bareInletsHouse(t)
 	p := h.start(t)
 	defer p.kill()

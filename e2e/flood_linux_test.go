@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // silentFlood opens connections at address that send nothing, or the beginning of
@@ -127,6 +128,7 @@ func (f *flood) send(ctx context.Context, url, token string, senders int) int64 
 // 99th percentile of its POST stays within twice what it is on the same machine
 // while a server that answers 429 to everything is flooded as hard.
 func TestFloods(t *testing.T) {
+	trial.NeedsLong(t)
 	k := newKiller(t)
 	p, c := k.start(t)
 	url := strings.TrimSuffix(c.BaseURL(), "/api")

@@ -5,11 +5,14 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestFreeze: a process that was frozen stands still, until it is told to go on; and one
 // that has ended is not frozen.
 func TestFreeze(t *testing.T) {
+	trial.NeedsAll(t)
 	if runtime.GOOS != "linux" {
 		t.Skip("nobody can say whether a process stands still")
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // guide is a page of docs/guides that is followed.
@@ -45,6 +47,7 @@ var guides = map[string]func(g *guide){
 // TestGuides follows each guide with the real program: the sender waits, is
 // accepted, and its first reading is what the page says.
 func TestGuides(t *testing.T) {
+	trial.NeedsAll(t)
 	h := bareInletsHouse(t)
 	p := h.start(t)
 	defer p.kill()

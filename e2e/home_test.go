@@ -13,6 +13,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // retained returns what a broker keeps, by topic, once want is right.
@@ -44,6 +45,7 @@ func retained(t *testing.T, addr string, want func(map[string]map[string]any) er
 // TestHomeAssistantDiscovery: a Home Assistant at a real broker shows devices,
 // their states, and that they are gone.
 func TestHomeAssistantDiscovery(t *testing.T) {
+	trial.NeedsAll(t)
 	h := newInletsHouse(t)
 	p := h.start(t)
 	cookie := h.signIn(t, inletsPassword)

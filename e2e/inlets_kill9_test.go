@@ -20,6 +20,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // inletsHouse is a service with sources, which is killed and started again.
@@ -50,6 +51,7 @@ type gauged struct {
 // exactly once, and nothing that was not sent. What the broker has acknowledged
 // arrives, although the server was away.
 func TestKill9Inlets(t *testing.T) {
+	trial.NeedsAll(t)
 	n := rounds(t)
 	h := newInletsHouse(t)
 	var starts []rimewatch.Time

@@ -19,19 +19,20 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
-var killRounds = flag.Int("rounds", 0, "how often TestKill9 kills the server (default 4, or RIMEWATCH_KILL9_ROUNDS)")
-
-const defaultRounds = 4
+var killRounds = flag.Int("rounds", 0, "how often TestKill9 kills the server (default 2, 4 in a long run, or RIMEWATCH_KILL9_ROUNDS)")
 
 func rounds(t *testing.T) int {
 	if *killRounds > 0 {
 		return *killRounds
 	}
 	text := os.Getenv("RIMEWATCH_KILL9_ROUNDS")
-	if text == "" {
-		return defaultRounds
+	if text == "" && trial.Long() {
+		return 4
+	} else if text == "" {
+		return 2
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
@@ -58,6 +59,7 @@ const (
 // stored that was not sent, that no alert opened twice, and that a replay of the log
 // gives the states that lived.
 func TestKill9(t *testing.T) {
+	trial.NeedsAll(t)
 	newKiller(t).rounds(t, rounds(t), func(context.Context) {})
 }
 

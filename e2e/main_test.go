@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 func TestMain(m *testing.M) {
@@ -78,14 +79,19 @@ func build(t testing.TB, of string) string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	args := []string{"build", "-race", "-ldflags=-s -w", "-o", path}
-	// What locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
-	for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/simulate"} {
-		args = append(args, "-gcflags="+alone+"=-race=false")
+	args := []string{"build", "-ldflags=-s -w", "-o", path}
+	if trial.Long() { // the goroutines of a server meet in the tests of its packages, too, at less cost
+		args = append(args, "-race")
+		// What locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
+		for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/simulate"} {
+			args = append(args, "-gcflags="+alone+"=-race=false")
+		}
 	}
 	cmd := exec.Command("go", append(args, of)...)
 	cmd.Dir = ".."
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
+	if trial.Long() {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector needs it
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}

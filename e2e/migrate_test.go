@@ -13,11 +13,13 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestMigrate moves the demo's store into PostgreSQL and back, with a kill -9 now
 // and then, and asks every server the same.
 func TestMigrate(t *testing.T) {
+	trial.NeedsLong(t)
 	database, err := pgtest.Start("full_page_writes=off")
 	if err != nil {
 		t.Fatal(err)

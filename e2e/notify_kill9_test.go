@@ -22,6 +22,7 @@ import (
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // mailbox is a webhook's receiver that takes its time, and remembers under which
@@ -80,6 +81,7 @@ func (m *mailbox) missing(devices []string) (list []string) {
 // reading that was acknowledged and is too warm, people are told, and where they
 // are told twice it is under the same id.
 func TestKill9BeforeDelivery(t *testing.T) {
+	trial.NeedsLong(t)
 	secret := "whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))
 	verifier, err := standardwebhooks.NewWebhook(secret)
 	if err != nil {

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestKill9Postgres is TestKill9 on a database behind a proxy that cuts all
 // connections again and again, and that is killed itself every other round.
 func TestKill9Postgres(t *testing.T) {
+	trial.NeedsLong(t)
 	database, err := pgtest.Start("full_page_writes=off")
 	if err != nil {
 		t.Fatal(err)
@@ -24,12 +26,8 @@ func TestKill9Postgres(t *testing.T) {
 	}
 	proxy := pgtest.NewProxy(t, u.Host)
 	u.Host = proxy.Addr()
-	n := rounds(t)
-	if n == defaultRounds {
-		n = 3 // a database takes longer to start than a file
-	}
 	round := 0
-	newKiller(t, "--store", u.String()).rounds(t, n, func(ctx context.Context) {
+	newKiller(t, "--store", u.String()).rounds(t, rounds(t), func(ctx context.Context) {
 		round++
 		for i := 1; ; i++ {
 			select {

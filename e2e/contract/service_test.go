@@ -27,6 +27,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestMain lets more tests run side by side than there are processors: they
@@ -57,7 +58,7 @@ type engines struct{ m *testing.M }
 func (e engines) Run() int {
 	flag.Parse()
 	if *onlyStore == "" || *onlyStore == "sqlite" {
-		if code := e.m.Run(); code != 0 || *onlyStore == "sqlite" {
+		if code := e.m.Run(); code != 0 || *onlyStore == "sqlite" || !trial.All() {
 			return code
 		}
 	}

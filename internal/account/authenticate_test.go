@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 func TestAuthenticate(t *testing.T) {
@@ -22,7 +22,7 @@ func TestAuthenticate(t *testing.T) {
 	if plain[len(plain)-1] == 'A' {
 		last = 'B'
 	}
-	rnd := rand.New(rand.NewPCG(draw.Seed(t), 1))
+	rnd := rand.New(rand.NewPCG(trial.Seed(t), 1))
 	unknown := rimewatch.NewToken(func() byte { return byte(rnd.Uint32()) })
 	for _, c := range []struct {
 		name    string

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // chaos measures a unit that does everything that units do and much that they

@@ -32,9 +32,6 @@ func (sc scene) play(t testing.TB) *device {
 
 func (sc scene) playUntil(t testing.TB, end rimewatch.Time) *device {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("days of simulation, by one goroutine")
-	}
 	sc.sim.Start = epoch
 	if sc.goods {
 		p, err := simulate.RandomParams(sc.sim.Equipment, sc.sim.Seed)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // broker is a Mosquitto of a test.
@@ -106,6 +107,7 @@ func (h *house) status(path, status, problem string) map[string]any {
 // TestBroker: messages of a Zigbee2MQTT at a real broker, over a restart of the
 // broker and an absence of ours.
 func TestBroker(t *testing.T) {
+	trial.NeedsAll(t)
 	b := newBroker(t)
 	data := t.TempDir()
 	at := func(c *app.Config) { c.Data = data }
@@ -168,6 +170,7 @@ func TestBroker(t *testing.T) {
 
 // TestBrokerRefused: what goes wrong on the way to a broker is said at its source.
 func TestBrokerRefused(t *testing.T) {
+	trial.NeedsAll(t)
 	cert, private := certificate(t)
 	h := newHouse(t, local)
 	passwords := filepath.Join(t.TempDir(), "passwords")

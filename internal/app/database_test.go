@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // told is a log that calls back at a word, before whoever says it goes on.
@@ -27,6 +28,7 @@ func (l told) Write(p []byte) (int, error) {
 // A database that goes away as soon as a server serves does not take it along, though
 // nobody has set it up yet.
 func TestDatabaseGoesAsItServes(t *testing.T) {
+	trial.NeedsAll(t)
 	database, err := pgtest.Start("fsync=off")
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 const heirDevices = 2*readFirst + 50
@@ -58,6 +59,7 @@ func sendAll(t *testing.T, a *App, workspace int64, at rimewatch.Time) error {
 // TestHeir has a node read a shard while another serves it, and serve it when that one
 // has let go: it knows every reading, and nothing that was not acknowledged.
 func TestHeir(t *testing.T) {
+	trial.NeedsAll(t)
 	database, err := pgtest.Start("fsync=off")
 	if err != nil {
 		t.Fatal(err)

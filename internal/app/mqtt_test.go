@@ -18,6 +18,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/app"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // thing is a device that speaks MQTT, packet by packet.
@@ -336,6 +337,7 @@ func TestMQTTTruncated(t *testing.T) {
 
 // TestMQTTOverTLS: a real client, of both versions, with and without TLS.
 func TestMQTTOverTLS(t *testing.T) {
+	trial.NeedsAll(t)
 	cert, private := certificate(t)
 	h := newHouse(t, listening, func(c *app.Config) { c.MQTTSListen, c.TLSCert, c.TLSKey = "127.0.0.1:0", cert, private })
 	key, err := h.Sources.Create(t.Context(), &rimewatch.Source{WorkspaceID: h.workspace(), Kind: rimewatch.SourcePush, Name: "tls", OnUnknown: rimewatch.RegisterUnknown, Enabled: true})

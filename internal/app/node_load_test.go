@@ -12,11 +12,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestNodeServesBeforeAllIsRead: a shard is served before the states of its devices
 // have been read. Requests that need them wait, and none is put off.
 func TestNodeServesBeforeAllIsRead(t *testing.T) {
+	trial.NeedsAll(t)
 	database, err := pgtest.Start("fsync=off")
 	if err != nil {
 		t.Fatal(err)

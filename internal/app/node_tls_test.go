@@ -20,6 +20,7 @@ import (
 
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // signer is an authority for the certificates of nodes.
@@ -87,6 +88,7 @@ func (s *signer) node(t *testing.T, name, address string) {
 // the other, and who shows none, or one of another authority, gets nowhere, although he
 // knows the secret.
 func TestNodesSpeakTLS(t *testing.T) {
+	trial.NeedsAll(t)
 	database, err := pgtest.Start("fsync=off")
 	if err != nil {
 		t.Fatal(err)

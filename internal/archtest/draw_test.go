@@ -10,7 +10,7 @@ import (
 )
 
 // TestDraws: what tests draw at random is the same whenever they are run. The tests of
-// a package that use rapid import internal/draw, and nothing draws from a source
+// a package that use rapid import internal/trial, and nothing draws from a source
 // without a seed. In e2e, programs are killed at moments that no seed decides alone.
 func TestDraws(t *testing.T) {
 	rapid, fixed := map[string]bool{}, map[string]bool{}
@@ -23,7 +23,7 @@ func TestDraws(t *testing.T) {
 			switch path, _ := strconv.Unquote(i.Path.Value); path {
 			case "pgregory.net/rapid":
 				rapid[dir] = true
-			case module + "/internal/draw":
+			case module + "/internal/trial":
 				fixed[dir] = true
 			case "math/rand/v2", "math/rand":
 				if !under(dir, []string{"e2e"}) {
@@ -34,7 +34,7 @@ func TestDraws(t *testing.T) {
 	}
 	for dir := range rapid {
 		if !fixed[dir] {
-			t.Errorf("%s: its tests use rapid without internal/draw", dir)
+			t.Errorf("%s: its tests use rapid without internal/trial", dir)
 		}
 	}
 	if len(rapid) < 15 {

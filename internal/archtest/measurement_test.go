@@ -11,9 +11,6 @@ import (
 // else has to do with measurements is made from the table and names none of those
 // that nothing judges; so adding one touches four files.
 func TestMeasurementsHaveOneTable(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads every line, on one goroutine")
-	}
 	const most = 4
 	for name, pattern := range map[string]string{
 		"setpoint_temp":      `setpoint_temp|SetpointTemp`,

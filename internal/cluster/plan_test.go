@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 func member(name string) store.Member {

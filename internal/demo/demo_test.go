@@ -16,6 +16,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 const now = rimewatch.Time(1795200000000)
@@ -105,7 +106,7 @@ func TestTroublesShow(t *testing.T) {
 // machine is suspected.
 func TestSlippedShows(t *testing.T) {
 	hours := 24
-	if testing.Short() {
+	if !trial.Long() {
 		hours = 3
 	}
 	for hour := range hours {
@@ -140,9 +141,7 @@ func TestSlippedShows(t *testing.T) {
 // At nearly every time of day the unit that counts running hours is defrosting at the
 // start, and never too warm by more than a defrost makes it. When that will be over is told where its course is known already: mostly.
 func TestDefrostsShow(t *testing.T) {
-	if testing.Short() {
-		t.Skip("days of simulated time")
-	}
+	trial.NeedsLong(t)
 	const hours rimewatch.Time = 12
 	told, melting := rimewatch.Time(0), rimewatch.Time(0)
 	for hour := range hours {
@@ -207,9 +206,7 @@ func TestStartRefuses(t *testing.T) {
 // TestPredictionAtStart: who looks at a fresh demo finds the failing condenser
 // predicted, days ahead, from history that was imported a moment ago.
 func TestPredictionAtStart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestTold starts one")
-	}
+	trial.NeedsLong(t) // TestTold starts one
 	// With weather, and with a unit as the seed has it, the third was taken for another fault at this moment.
 	const at rimewatch.Time = 1795428000000
 	for seed := range uint64(3) {

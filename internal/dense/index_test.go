@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch/internal/dense"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestIndexIsAMap: whatever is put and taken away, a map says the same.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // slow is a walk-in cooler whose clock runs behind, and the same one with a right

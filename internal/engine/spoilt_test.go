@@ -178,9 +178,6 @@ func TestSpoiltRecordings(t *testing.T) {
 	types := simulate.Simulable()
 	as := append(slices.Clone(types), rimewatch.OtherEquipment, "from_the_future")
 	n := *spoilt
-	if testing.Short() {
-		n = min(n, 8)
-	}
 	for seed := range uint64(n) {
 		c := &recording{Rand: rand.New(rand.NewPCG(seed, 15))}
 		days := rimewatch.Time(4 + c.IntN(8))

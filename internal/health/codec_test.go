@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/health"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 	"pgregory.net/rapid"
 )
 

@@ -270,7 +270,6 @@ func TestBootIn1970(t *testing.T) {
 // TestClockDeletesNothing: twenty years for four seconds, or for good, and all
 // that is kept by the right time is still there.
 func TestClockDeletesNothing(t *testing.T) {
-	long(t)
 	for _, lasting := range []time.Duration{4 * time.Second, 50 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			modern()

@@ -203,7 +203,6 @@ func TestDeletedDevice(t *testing.T) {
 
 // TestBacklog: what held only in the middle of a backlog alerts nobody.
 func TestBacklog(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()

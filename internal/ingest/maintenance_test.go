@@ -24,7 +24,6 @@ func (r *rig) maintain(from, to time.Duration, sites ...int64) rimewatch.Mainten
 // compliance; alerts are recorded all the same. Windows are planned, ended
 // early, and survive crashes.
 func TestMaintenance(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -79,7 +78,6 @@ func TestMaintenance(t *testing.T) {
 // TestMaintenanceFollowsTheDevice: a device that moves to a site with a window
 // is in it, one that leaves is not, and so with sites that are deleted.
 func TestMaintenanceFollowsTheDevice(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -115,7 +113,6 @@ func TestMaintenanceFollowsTheDevice(t *testing.T) {
 // TestMaintenanceRebaselines: whoever worked on a unit has left another one, so
 // that a prediction does not outlive the window.
 func TestMaintenanceRebaselines(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()

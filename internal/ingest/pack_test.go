@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 	"pgregory.net/rapid"
 )
 

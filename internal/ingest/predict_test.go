@@ -139,7 +139,6 @@ func verdict(r *rig, id int64, v rimewatch.Verdict, note string) {
 // TestResolvedPrediction: a person who only closes the alert teaches nothing; it
 // comes back with the next window that shows it.
 func TestResolvedPrediction(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()

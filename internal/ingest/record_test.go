@@ -25,7 +25,6 @@ func (r *rig) excursions() []rimewatch.Excursion {
 // TestExcursionRecords: one record of each excursion, with its cause, however
 // often the log is replayed.
 func TestExcursionRecords(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -87,7 +86,6 @@ func TestDeletedExcursion(t *testing.T) {
 // TestCalibratedReadings: an offset corrects what is judged and shown from its
 // moment on, also after a crash; what is stored stays what was sent.
 func TestCalibratedReadings(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
@@ -128,7 +126,6 @@ func TestCalibratedReadings(t *testing.T) {
 // TestNotJudged: a unit whose type is misspelt has no limits, so it is counted and
 // has no part in the score; a sensor that is silent for a day ends the same way.
 func TestNotJudged(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer r.close()
@@ -158,7 +155,6 @@ func TestNotJudged(t *testing.T) {
 // TestSummaryAfterRestart: the health of the fleet is the same before and after
 // a restart, with and without checkpoints.
 func TestSummaryAfterRestart(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()

@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // sent is a reading on its way.
@@ -136,7 +136,7 @@ func disordered(rnd *rand.Rand, list []sent) (parts [][]sent, how string) {
 // for a device that sent the same in order, whatever the order in which readings come,
 // and although the service is killed meanwhile.
 func TestOrderOfArrival(t *testing.T) {
-	seed := draw.Seed(t)
+	seed := trial.Seed(t)
 	for round := range uint64(shorter(6, 2)) {
 		rnd := rand.New(rand.NewPCG(seed, round))
 		synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // rig is the write path on a real store, in a bubble of synthetic time.
@@ -40,18 +41,10 @@ type rig struct {
 	machine *machine         // whose clock may step; nil = the time is right
 }
 
-// long skips a test that lets many hours pass: with the race detector each costs
-// ten times as much, and nothing runs side by side in it that does not elsewhere.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("many hours of simulated time")
-	}
-}
-
-// shorter returns n, or as much as is enough beside the race detector.
+// shorter returns as much as is enough, or n in a long run: with the race detector
+// simulated hours cost ten times as much.
 func shorter(n, enough int) int {
-	if testing.Short() {
+	if !trial.Long() {
 		return enough
 	}
 	return n

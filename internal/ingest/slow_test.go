@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // slow is a store on a disk that takes its time to sync.
@@ -54,7 +54,7 @@ func TestSlowSync(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { r.close() }()
-		seed := draw.Seed(t)
+		seed := trial.Seed(t)
 		var ids []int64
 		for _, serial := range []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L"} {
 			ids = append(ids, r.device(serial, "walkin_freezer"))

@@ -18,7 +18,6 @@ import (
 // excursion is one alert, opened once and resolved once, and silence that our
 // own absence explains is none.
 func TestRestartsOpenNothingTwice(t *testing.T) {
-	long(t)
 	for seed := range uint64(1) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -66,9 +66,6 @@ func (d *device) UnmarshalBinary(b []byte) error {
 // transition. The spec is one of simulate.ParseFault, "" = healthy.
 func play(t testing.TB, equipment string, seed uint64, spec string, days int, s *device, change func(r *rimewatch.Reading) bool) []Transition {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("days of simulation, by one goroutine")
-	}
 	cfg := simulate.Config{Equipment: equipment, Seed: seed, Start: testStart, Step: 10 * time.Second}
 	if spec != "" {
 		f, err := simulate.ParseFault(spec)
@@ -170,9 +167,6 @@ func TestHealthyUnitsAreSilent(t *testing.T) {
 // TestVaryingSpeed: a compressor whose speed varies is judged by its windows where its pipes
 // are measured; by its current alone nothing is concluded, and the report says so.
 func TestVaryingSpeed(t *testing.T) {
-	if testing.Short() {
-		t.Skip("days of simulation, by one goroutine")
-	}
 	watch := func(fault bool, keep rimewatch.Fields) (opened []string, state string) {
 		p, err := simulate.RandomParams("walkin_cooler", 5)
 		if err != nil {

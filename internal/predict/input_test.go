@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/simulate"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // spoils are ways in which what arrives of a unit is not what it measured.

@@ -5,7 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/rimewatch/rimewatch/internal/draw"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 

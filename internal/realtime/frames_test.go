@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/rimewatch/rimewatch/internal/draw"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // clientFrame is a masked text frame of n bytes, of which sent are there.

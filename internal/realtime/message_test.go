@@ -17,6 +17,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 func TestMessages(t *testing.T) {
@@ -364,9 +365,7 @@ func BenchmarkAppendReading(b *testing.B) {
 // TestReplaysAreBounded: a peer that takes nothing cannot have the past put into
 // its queue again and again.
 func TestReplaysAreBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one after the other, all of it")
-	}
+	trial.NeedsLong(t)
 	inBubble(t, func(g *ground) {
 		first, _ := g.join(1, 1).subscribe(`"id":1,"channel":"alerts"`)
 		for i := range 10_000 {

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/report"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestDaysAreThoseOfAnyReport: a day has the same figures in the log of that day as in

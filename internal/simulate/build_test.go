@@ -50,7 +50,6 @@ func playWeek(t *testing.T, equipment string, build func(*Params), faults ...Fau
 // TestBuildsAreHealthy: however a unit is built, it keeps its zone, stays free of
 // ice and never trips.
 func TestBuildsAreHealthy(t *testing.T) {
-	long(t)
 	builds := map[string]func(*Params){
 		"capillary": func(p *Params) { p.Capillary = true },
 		"inverter":  func(p *Params) { p.Drive = VariableSpeed },

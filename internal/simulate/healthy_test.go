@@ -40,7 +40,6 @@ func typicalUnit(t testing.TB, equipment string, cfg Config) *Unit {
 }
 
 func TestHealthyWeek(t *testing.T) {
-	long(t)
 	for _, w := range healthyWeeks {
 		t.Run(w.equipment, func(t *testing.T) {
 			s := summarise(typicalUnit(t, w.equipment, Config{Step: 5 * time.Second}), testStart, testStart+7*rimewatch.Day)
@@ -64,19 +63,9 @@ func TestHealthyWeek(t *testing.T) {
 	}
 }
 
-// long skips a test of many days where the race detector watches: they are played
-// by one goroutine.
-func long(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("many days of simulation, by one goroutine")
-	}
-}
-
 // Every type that is offered must hold its place in the catalogue: within its
 // limits, with a compressor that cycles and no protector that opens.
 func TestEveryTypeRunsHealthily(t *testing.T) {
-	long(t)
 	for _, equipment := range Simulable() {
 		t.Run(equipment, func(t *testing.T) {
 			s := summarise(typicalUnit(t, equipment, Config{}), testStart, testStart+4*rimewatch.Day)
@@ -95,7 +84,6 @@ func TestEveryTypeRunsHealthily(t *testing.T) {
 // Whatever is drawn, a unit without a fault stays healthy through ten hot days:
 // no protector opens and no coil ices up.
 func TestRandomUnitsStayHealthy(t *testing.T) {
-	long(t)
 	july := testStart + 85*rimewatch.Day
 	for _, equipment := range FittedEquipment() {
 		for seed := range uint64(5) {

@@ -68,7 +68,6 @@ var freezerMatrix = []matrixRow{
 }
 
 func TestFaultMatrix(t *testing.T) {
-	long(t)
 	onset := testStart + 2*rimewatch.Day
 	run := func(faults ...Fault) summary {
 		return summarise(typicalUnit(t, "walkin_freezer", Config{Faults: faults}), onset, onset+84*rimewatch.Hour)
@@ -109,7 +108,6 @@ func TestFaultMatrix(t *testing.T) {
 // The signs of the slow faults hold for every type that the model was fitted
 // to: these are what a diagnosis may rely on.
 func TestFaultSignsInEveryType(t *testing.T) {
-	long(t)
 	type signs struct {
 		fault                    string
 		discharge, suction, amps band
@@ -163,7 +161,6 @@ func TestFaultSignsInEveryType(t *testing.T) {
 // A door left open and a power failure must reach the product's limit in every
 // type, within the hours in which somebody can still act.
 func TestFastFaultsReachTheLimit(t *testing.T) {
-	long(t)
 	for _, equipment := range FittedEquipment() {
 		limits := (&rimewatch.Device{EquipmentType: equipment}).LimitsInForce()
 		for _, fault := range []string{"door", "power", "stuck_off", "evaporator_fan"} {

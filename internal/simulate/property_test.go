@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 	"pgregory.net/rapid"
 )
 

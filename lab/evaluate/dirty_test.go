@@ -11,9 +11,6 @@ import (
 // the lines from following the ambient, and where icing took other names, by turns
 // or for good.
 func TestHealthyDirtyUnits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("half a year of simulation each")
-	}
 	for _, tc := range []struct {
 		why, equipment string
 		seed           uint64
@@ -55,9 +52,6 @@ func TestHealthyDirtyUnits(t *testing.T) {
 // TestSensorsAreNoFault: a sensor that is wrong is reported, and what it shows, or what is
 // compared by it, is no fault of the machine meanwhile.
 func TestSensorsAreNoFault(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fifty days of simulation each")
-	}
 	for _, tc := range []struct {
 		why, equipment string
 		seed           uint64

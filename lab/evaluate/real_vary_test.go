@@ -61,9 +61,6 @@ func TestVariations(t *testing.T) {
 // TestVaryReal: a unit that is like the one recorded learns in every variation, and one that
 // is switched off after two days in none.
 func TestVaryReal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("weeks, one after the other")
-	}
 	var b strings.Builder
 	list := fridge()
 	varyReal("fridge", "undercounter_cooler", list, &b)

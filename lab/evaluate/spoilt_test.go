@@ -129,9 +129,6 @@ var drawnAnew = []string{
 
 // TestSpoiltUnit: a unit is played in every way, and what it says has sense.
 func TestSpoiltUnit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("four years of simulation")
-	}
 	results, err := spoilUnit(t.Context(), "walkin_freezer", 8_300_001, wildTypes())
 	if err != nil {
 		t.Fatal(err)

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rimewatch/rimewatch/internal/draw"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestBound: silent connections give way to new ones, busy ones do not, and all
 // places are free again in the end.
 func TestBound(t *testing.T) {
-	rnd := rand.New(rand.NewPCG(draw.Seed(t), 1))
+	rnd := rand.New(rand.NewPCG(trial.Seed(t), 1))
 	raw, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

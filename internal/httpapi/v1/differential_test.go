@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/rimewatch/rimewatch/internal/draw"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // drawer draws requests as clients of all kinds send them.
@@ -105,7 +105,7 @@ func TestShortPathDraws(t *testing.T) {
 	short := serveShort(t, r, nil)
 	plainServer := httptest.NewServer(r.api)
 	defer plainServer.Close()
-	seed := draw.Seed(t)
+	seed := trial.Seed(t)
 	d := &drawer{rand.New(rand.NewPCG(seed, 1)), t, r.feed, r.read}
 	good := fmt.Sprintf("POST /api/v1/readings HTTP/1.1\r\nHost: x\r\nX-Request-Id: me\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", r.feed, len(nominalBody), nominalBody)
 	stored := 0

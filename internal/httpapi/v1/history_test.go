@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/trial"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -107,9 +108,7 @@ func TestHistory(t *testing.T) {
 }
 
 func TestCSVHasNoRowCap(t *testing.T) {
-	if testing.Short() {
-		t.Skip("thirty thousand readings, one after the other")
-	}
+	trial.NeedsLong(t)
 	r := newRig(t)
 	r.device("A", "other")
 	const batches = 3

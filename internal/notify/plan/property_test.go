@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/rimewatch/rimewatch"
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // dstNights are nights in which clocks are set, each with its zone: over two in

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	_ "github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
+	_ "github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // TestSerials: against a map, with what is looked for one by one and side by side.

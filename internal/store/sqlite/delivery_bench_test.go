@@ -7,14 +7,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // BenchmarkNotificationLists reads from a million transitions and deliveries of
 // a hundred thousand alerts, to ten channels.
 func BenchmarkNotificationLists(b *testing.B) {
-	if testing.Short() {
-		b.Skip("a million rows take half a minute to write")
-	}
+	trial.NeedsLong(b) // a million rows take half a minute to write
 	s, err := Open(b.Context(), Config{Path: filepath.Join(b.TempDir(), FileName), ControlOnly: true})
 	if err != nil {
 		b.Fatal(err)

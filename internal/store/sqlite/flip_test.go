@@ -15,6 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 	"zombiezen.com/go/sqlite"
 	"zombiezen.com/go/sqlite/sqlitex"
 )
@@ -285,7 +286,7 @@ func TestFlippedBits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(7, 11))
 	seen := make(map[string]int)
 	most := 60
-	if testing.Short() {
+	if !trial.Long() {
 		most = 15
 	}
 	for range flips(most) {

@@ -16,8 +16,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/draw"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // sector is what a disk writes as a whole.
@@ -278,7 +278,7 @@ func powerCuts() int {
 // of what was not synced by then any sectors are lost. Everything acknowledged is
 // there; of the group that was being committed all or nothing.
 func TestPowerCuts(t *testing.T) {
-	cuts, seed := powerCuts(), draw.Seed(t)
+	cuts, seed := powerCuts(), trial.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 1))
 	path := filepath.Join(t.TempDir(), FileName)
 	files := record(t, filepath.Dir(path))

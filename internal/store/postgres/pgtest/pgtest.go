@@ -22,6 +22,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 // patience is how long anything may take: the machine may be busy.
@@ -48,8 +50,13 @@ type Shared struct {
 	n      atomic.Int64
 }
 
-// Main runs the tests of a package and stops the server afterwards.
+// Main runs the tests of a package, unless they are left to `make test`, and stops the
+// server afterwards.
 func (s *Shared) Main(m *testing.M) (code int) {
+	if !trial.All() {
+		fmt.Println("PostgreSQL is left to make test")
+		return 0
+	}
 	defer func() {
 		if s.server != nil {
 			s.server.Stop()
