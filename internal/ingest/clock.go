@@ -70,18 +70,12 @@ func seconds(t rimewatch.Time) float64 { return float64(t) / float64(rimewatch.S
 func (s *clockwork) adopt(by rimewatch.Time) bool {
 	now := s.clock()
 	if by < 0 {
-		if !s.note(clockOp{by: by, back: true}) {
-			return false
-		}
-		s.lastAlive = now + by
-		return true
+		return s.note(clockOp{by: by, back: true})
 	}
-	down := store.Downtime{From: now, To: now + by}
-	if err := s.store.AddDowntime(context.Background(), down); err != nil {
+	if err := s.addDowntime(now + by); err != nil {
 		s.troubled("record a step of the clock", err)
 		return false
 	}
-	s.downtimes = append(s.downtimes, presence.Downtime(down))
 	s.cfg.Clock.Adopt(by)
 	return true
 }
@@ -201,6 +195,7 @@ func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
 func (s *clockwork) committed(g *group) {
 	by := g.requests[0].clock.by
 	s.cfg.Clock.Adopt(by)
+	s.watched, s.lastAlive = g.store.Now, g.store.Now
 	var away []*unit
 	for u := range s.units.All() {
 		if u.slot == 0 || u.behind {
@@ -210,7 +205,7 @@ func (s *clockwork) committed(g *group) {
 	if err := s.load(away); err != nil {
 		s.troubled("read the states of devices", err)
 		for _, u := range away { // the log says how they go on
-			u.lost, s.suspect = true, true
+			u.lost, s.away = true, true
 			s.lost = append(s.lost, u)
 		}
 	}

@@ -32,8 +32,9 @@
 // # Time
 //
 // Deadlines (silence, delays, clear times) sit in a heap. A deadline that
-// passes becomes an input like any other. While the service is down nobody is
-// heard; that span is recorded and every deadline moves by it.
+// passes becomes an input like any other. While the service is down, its store takes no
+// writes or its process stands still, nobody is heard; that span is recorded, before
+// anything after it is evaluated, and every deadline moves by it.
 //
 // # Sites
 //

@@ -99,7 +99,7 @@ func (w *writer) saveNow(list []*unit) error {
 		return nil
 	}
 	w.drain() // only what is durable is saved
-	if err := w.mend(); err != nil {
+	if err := w.watch(w.clock()); err != nil {
 		return err
 	}
 	for i := range dirty {

@@ -33,7 +33,7 @@ func (w *writer) takeBack(err error, groups ...*group) {
 	}
 	w.evaluated = w.durable
 	w.mu.Unlock()
-	w.suspect = true
+	w.away = true
 	w.troubled("commit", err)
 	if err := w.rebuild(); err != nil {
 		w.troubled("build lost states again", err)
@@ -42,22 +42,6 @@ func (w *writer) takeBack(err error, groups ...*group) {
 		groups[i].answer(err)
 		recycle(&w.spare, groups[i])
 	}
-}
-
-// mend makes sure, after a group was lost, that the store takes writes again and
-// that no state is ahead of what is durable.
-func (w *writer) mend() error {
-	if !w.suspect {
-		return nil
-	}
-	if err := w.store.MarkAlive(context.Background(), w.clock()); err != nil {
-		return err
-	}
-	if err := w.rebuild(); err != nil {
-		return err
-	}
-	w.suspect = false
-	return nil
 }
 
 // rebuild builds the states of lost units from their checkpoints and the log

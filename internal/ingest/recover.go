@@ -228,34 +228,15 @@ func (w *recovery) noteDowntime(ctx context.Context) error {
 	// Those of a time that the clock was set back from are none of this time.
 	w.downtimes = slices.DeleteFunc(w.downtimes, func(d presence.Downtime) bool { return d.To > w.durable.now })
 	now := max(w.clock(), w.durable.now)
-	if alive == 0 || now <= alive {
-		if err := w.store.MarkAlive(ctx, now); err != nil {
-			w.troubled("mark alive", err)
-		}
-		return nil
+	w.watched = alive
+	if alive == 0 {
+		w.watched = now
 	}
-	// A full disk must not keep the service down: the downtime is remembered until
-	// it can be written.
-	w.unrecorded = store.Downtime{From: alive, To: now}
-	w.downtimes = append(w.downtimes, presence.Downtime(w.unrecorded))
-	w.recordDowntime(ctx, now)
-	return nil
-}
-
-// recordDowntime writes a downtime that is not recorded yet, and that the
-// service watches again.
-func (w *writer) recordDowntime(ctx context.Context, now rimewatch.Time) {
-	if w.unrecorded == (store.Downtime{}) {
-		return
-	}
-	err := w.store.AddDowntime(ctx, w.unrecorded)
-	if err == nil {
-		w.unrecorded = store.Downtime{}
-		err = w.store.MarkAlive(ctx, now)
-	}
-	if err != nil {
+	w.away = true // until the store is known to take writes; a full disk must not keep the service down
+	if err := w.watch(now); err != nil {
 		w.troubled("record the downtime", err)
 	}
+	return nil
 }
 
 func (w *recovery) loadDowntimes(ctx context.Context) error {

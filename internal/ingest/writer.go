@@ -40,11 +40,11 @@ type writer struct {
 	stragglers stragglers
 	rejudging  rejudging
 	lost       []*unit // whose states may be ahead of what is durable
-	suspect    bool    // a group was lost, and nothing was written since
-	unrecorded store.Downtime
+	away       bool    // the store did not take a group, and nothing was written since
 	steps      clockwork
 	orphans    []orphan
-	lastAlive  rimewatch.Time
+	watched    rimewatch.Time // up to when devices could be heard, but for the downtimes
+	lastAlive  rimewatch.Time // when that was recorded last
 }
 
 // position is how far the log is.
@@ -121,7 +121,12 @@ func (w *writer) finish() {
 			f(w)
 		default:
 			w.drain()
-			if err := w.store.MarkAlive(context.Background(), w.clock()); err != nil {
+			now := w.clock()
+			err := w.watch(now)
+			if err == nil {
+				err = w.markAlive(now)
+			}
+			if err != nil {
 				w.log.Error("mark alive", "err", err)
 			}
 			return
@@ -256,7 +261,7 @@ func (w *writer) process(g *group) bool {
 			op.encode(w.Service)
 		}
 	}
-	err := w.mend()
+	err := w.watch(w.clock())
 	if err == nil {
 		g.commit, err = w.store.Stage(context.Background(), &g.store)
 	}
@@ -310,6 +315,7 @@ func (w *writer) process(g *group) bool {
 
 // refuse ends a group of which nothing was evaluated.
 func (w *writer) refuse(g *group, err error) {
+	w.away = true
 	w.troubled("commit", err)
 	g.answer(err)
 	recycle(&w.spare, g)
@@ -348,7 +354,10 @@ func (w *writer) passTime() {
 	if w.stragglers.n == 0 {
 		defer w.shares.refreshAll(now)
 	}
-	w.recordDowntime(context.Background(), now)
+	if err := w.watch(now); err != nil {
+		w.troubled("write to the store", err)
+		return
+	}
 	if len(w.orphans) > 0 {
 		w.commit(nil, nil)
 	}
@@ -358,6 +367,10 @@ func (w *writer) passTime() {
 			u, ok := w.deadlines.Pop(now)
 			if !ok {
 				break
+			}
+			if due := w.due(u); due > now {
+				w.deadlines.Set(u, due)
+				continue
 			}
 			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.id})
 		}
@@ -377,9 +390,8 @@ func (w *writer) passTime() {
 		w.passSites(now)
 	}
 	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
-		if err := w.store.MarkAlive(context.Background(), now); err != nil {
+		if err := w.markAlive(now); err != nil {
 			w.troubled("mark alive", err)
 		}
-		w.lastAlive = now
 	}
 }

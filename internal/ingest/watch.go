@@ -1,0 +1,68 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// leastAway is the shortest time without a watch that moves deadlines: four ticks.
+const leastAway = 2 * rimewatch.Second
+
+// watch notes that the service hears its devices again, or still, at now. A time in which
+// it could not is a downtime: it was not running, the store took no writes, or the
+// process stood still (stopped, or one commit took that long). The downtime is durable
+// before anything is evaluated at now. An error means that the store still takes no writes.
+func (w *writer) watch(now rimewatch.Time) error {
+	if now-w.watched >= leastAway {
+		if err := w.addDowntime(now); err != nil {
+			w.away = true
+			return err
+		}
+	} else if !w.away {
+		w.watched = max(w.watched, now)
+		return nil
+	}
+	if err := w.markAlive(now); err != nil {
+		return err
+	}
+	if err := w.rebuild(); err != nil {
+		return err
+	}
+	w.away = false
+	return nil
+}
+
+// addDowntime records that nobody watched until a moment. Every deadline moves by it.
+func (w *writer) addDowntime(until rimewatch.Time) error {
+	down := store.Downtime{From: w.watched, To: until}
+	if err := w.store.AddDowntime(context.Background(), down); err != nil {
+		return err
+	}
+	w.downtimes = append(w.downtimes, presence.Downtime(down))
+	w.watched = until
+	return nil
+}
+
+// markAlive records that somebody watches at now.
+func (w *writer) markAlive(now rimewatch.Time) error {
+	err := w.store.MarkAlive(context.Background(), now)
+	if err != nil {
+		w.away = true
+		return err
+	}
+	w.watched, w.lastAlive = max(w.watched, now), now
+	return nil
+}
+
+// due is when time alone next changes a unit, 0 = never, or its state is not at hand. A
+// downtime has moved it since it was set.
+func (w *writer) due(u *unit) rimewatch.Time {
+	state := w.memory.state(u)
+	if state == nil || u.behind || u.lost {
+		return 0
+	}
+	return earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts))
+}
