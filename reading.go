@@ -67,12 +67,6 @@ type Reading struct {
 	Flags      Flags
 }
 
-// StampedAtArrival reports whether the reading has the time of its arrival, or so
-// nearly that its device's clock says what ours does.
-func (r *Reading) StampedAtArrival() bool {
-	return r.ReceivedAt != 0 && r.At >= r.ReceivedAt && r.At-r.ReceivedAt < Second
-}
-
 // Promptly is within what time of its measurement a reading arrives unless it comes
 // from a backlog.
 const Promptly = Minute

@@ -24,7 +24,8 @@
 //     hour or more seldom (confirmed).
 //   - Beside product temperature and presence, timers wait for the next reading
 //     while it is not overdue: one odd sample is never an alert.
-//   - A reading not newer than the newest seen is late: it proves the device
+//   - A reading not newer than the newest seen, whose time is taken for that of its
+//     arrival where its clock is ahead, is late: it proves the device
 //     alive, and may show that the excursion of the product temperature that lasts
 //     began earlier. It does nothing else. A reading from the near future is judged at
 //     its arrival.

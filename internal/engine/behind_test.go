@@ -71,6 +71,7 @@ type clock struct {
 	behind, every rimewatch.Time
 	warm          rimewatch.Time // from when the unit is too warm
 	right         rimewatch.Time // from when the clock is right, 0 = never
+	steps         rimewatch.Time // when it came to be behind
 	jitter        uint64
 }
 
@@ -88,7 +89,7 @@ func (c clock) check(t interface {
 			temp = 8
 		}
 		lag := c.behind + rimewatch.Time(rnd.IntN(3000))
-		if c.right != 0 && now >= c.right {
+		if c.right != 0 && now >= c.right || now < c.steps {
 			lag = 0
 		}
 		s.send(now, lag, temp)
@@ -121,6 +122,116 @@ func TestClockBehind(t *testing.T) {
 			c.right = c.warm + rimewatch.Time(rapid.IntRange(20, 50).Draw(t, "clock set right after"))*rimewatch.Minute
 		}
 		c.check(t)
+	})
+}
+
+// TestClockStepsBack: a device whose clock steps back is judged again after its second
+// reading, however far it stepped.
+func TestClockStepsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := clock{
+			behind: rimewatch.Time(rapid.IntRange(190, 12*3600).Draw(t, "behind")) * rimewatch.Second,
+			every:  rimewatch.Time(rapid.IntRange(10, 60).Draw(t, "every")) * rimewatch.Second,
+			warm:   t0 + 20*rimewatch.Minute,
+			steps:  t0 + 20*rimewatch.Minute + rimewatch.Time(rapid.IntRange(-300, 1500).Draw(t, "steps"))*rimewatch.Second,
+			jitter: rapid.Uint64().Draw(t, "jitter"),
+		}
+		c.check(t)
+	})
+}
+
+// shared is a device of which two senders send, each by its own clock: a warm one that is
+// so far ahead, below 0 behind, and a cold one.
+func shared(warmAhead, coldAhead, span rimewatch.Time) *slow {
+	s := newSlow()
+	for now := t0; now < t0+span; now += rimewatch.Minute {
+		for i, ahead := range [...]rimewatch.Time{coldAhead, warmAhead} {
+			at := now + rimewatch.Time(i)*5*rimewatch.Second
+			s.send(at, -ahead, []float64{3, 8}[i])
+		}
+	}
+	return s
+}
+
+// TestTwoSenders: of two senders that share a serial both are judged by arrival, as far as
+// their clocks are apart, and it is known.
+func TestTwoSenders(t *testing.T) {
+	for _, c := range []struct {
+		name       string
+		warm, cold rimewatch.Time // that its clock is ahead
+	}{
+		{"the cold one is ahead", 0, 4 * rimewatch.Minute},
+		{"the warm one is ahead", 4 * rimewatch.Minute, 0},
+		{"both are ahead", 2 * rimewatch.Minute, 5 * rimewatch.Minute},
+		{"the warm one is behind", -20 * rimewatch.Minute, 0},
+		{"the cold one is behind", 0, -20 * rimewatch.Minute},
+		{"both are behind", -10 * rimewatch.Minute, -40 * rimewatch.Minute},
+	} {
+		s := shared(c.warm, c.cold, 2*rimewatch.Hour)
+		if !s.slow.SeveralClocks() || s.right.SeveralClocks() {
+			t.Errorf("%s: known: %v; by one clock: %v", c.name, s.slow.SeveralClocks(), s.right.SeveralClocks())
+		}
+		got := 0 // readings of the last minutes that count
+		for i := range 20 {
+			now := t0 + 2*rimewatch.Hour + rimewatch.Time(i)*30*rimewatch.Second
+			ahead, temp := c.cold, 3.0
+			if i%2 == 1 {
+				ahead, temp = c.warm, 8
+			}
+			s.send(now, -ahead, temp)
+			if s.slow.Unit.Last(rimewatch.ProductZoneTemp) == temp && s.slow.Unit.At() == now {
+				got++
+			}
+		}
+		if got != 20 {
+			t.Errorf("%s: %d of 20 readings count", c.name, got)
+		}
+	}
+}
+
+// TestBufferBesideLiveReadings: what a device sends of its buffer bit by bit, beside what it
+// measures now, is no second sender: what was warm while it was cut off opens nothing.
+func TestBufferBesideLiveReadings(t *testing.T) {
+	s := newSlow()
+	now := t0
+	for range 30 {
+		s.send(now, 0, 3)
+		now += rimewatch.Minute
+	}
+	lag := 3 * rimewatch.Hour
+	now += lag
+	for range 180 { // one of the buffer with each new one
+		s.send(now, 0, 3)
+		s.send(now+5*rimewatch.Second, lag, 8)
+		now += rimewatch.Minute
+	}
+	if len(s.opened[0]) != 0 || s.slow.SeveralClocks() {
+		t.Errorf("opened %v, two senders: %v", s.opened[0], s.slow.SeveralClocks())
+	}
+}
+
+// TestLateForEver: a device whose readings all come later than its offline time, each by
+// another time, is judged by the least of them once that is known.
+func TestLateForEver(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSlow()
+		least := rimewatch.Time(rapid.IntRange(4, 300).Draw(t, "least lag")) * rimewatch.Minute
+		more := rapid.IntRange(30, 150).Draw(t, "stray") * 1000
+		rnd := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
+		warm := t0 + 4*rimewatch.Hour
+		for now := t0; now < warm+rimewatch.Hour; now += rimewatch.Minute {
+			temp := 3.0
+			if now >= warm {
+				temp = 8
+			}
+			s.send(now, least+rimewatch.Time(rnd.IntN(more)), temp)
+		}
+		if len(s.opened[0]) != 1 || s.opened[0][0] < s.opened[1][0]-3*rimewatch.Minute || s.opened[0][0] > s.opened[1][0]+3*rimewatch.Minute {
+			t.Errorf("late for ever %v, in time %v (from %d)", s.opened[0], s.opened[1], t0)
+		}
+		if by := s.slow.Behind(); by < least-rimewatch.Second || by > least+rimewatch.Time(more) {
+			t.Errorf("behind by %v, its least lag is %v", by, least)
+		}
 	})
 }
 

@@ -14,7 +14,10 @@ import (
 
 // stateVersion starts every encoded State, and is that of what surrounds its parts:
 // each of these has a length before it and a version of its own.
-const stateVersion = 6
+const (
+	stateVersion  = 7
+	oldestVersion = 6 // knew one sender of a device
+)
 
 var errDamaged = errors.New("engine: damaged state")
 
@@ -32,19 +35,29 @@ func (s *State) AppendBinary(b []byte) []byte {
 		b = encode(append(b, 0, 0))
 		binary.LittleEndian.PutUint16(b[start:], uint16(len(b)-start-2)) //nolint:gosec // a part takes a few kilobytes at most
 	}
-	for _, t := range [...]rimewatch.Time{s.behind.by, s.behind.lag, s.behind.since, s.Maintained} {
-		b = binary.AppendVarint(b, int64(t))
+	for _, t := range s.times(stateVersion) {
+		b = binary.AppendVarint(b, int64(*t))
 	}
-	return b
+	return append(b, s.behind.flags())
+}
+
+// times are the moments and spans that follow the parts.
+func (s *State) times(version byte) []*rimewatch.Time {
+	b := &s.behind
+	list := []*rimewatch.Time{&b.by, &b.lag, &b.since, &s.Maintained}
+	if version > oldestVersion {
+		list = append(list, &b.heard, &b.other.by, &b.other.lag, &b.other.since, &b.other.heard, &b.floor, &b.least, &b.before, &b.from)
+	}
+	return list
 }
 
 // UnmarshalBinary reads what AppendBinary wrote. After ErrAnew s is whole; after
 // another error it may have changed in part.
 func (s *State) UnmarshalBinary(b []byte) error {
-	if len(b) == 0 || b[0] != stateVersion {
+	if len(b) == 0 || b[0] < oldestVersion || b[0] > stateVersion {
 		return errors.New("engine: unknown version of state")
 	}
-	rest := b[1:]
+	version, rest := b[0], b[1:]
 	var anew error
 	part := func(decode func([]byte) ([]byte, error)) error {
 		if len(rest) < 2 || len(rest)-2 < int(binary.LittleEndian.Uint16(rest)) {
@@ -74,14 +87,21 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if err := part(s.Verdicts.decodeBinary); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	for _, t := range [...]*rimewatch.Time{&s.behind.by, &s.behind.lag, &s.behind.since, &s.Maintained} {
+	for _, t := range s.times(version) {
 		at, n := binary.Varint(rest)
 		if n <= 0 {
 			return errDamaged
 		}
 		*t, rest = rimewatch.Time(at), rest[n:]
 	}
-	if len(rest) != 0 || s.behind.by < 0 {
+	if version == oldestVersion {
+		s.behind.heard = s.behind.since
+	} else if len(rest) == 0 || !s.behind.setFlags(rest[0]) {
+		return errDamaged
+	} else {
+		rest = rest[1:]
+	}
+	if len(rest) != 0 || min(s.behind.by, s.behind.other.by, s.behind.floor) < 0 {
 		return errDamaged
 	}
 	return anew

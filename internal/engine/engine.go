@@ -71,7 +71,7 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 	var o unit.Observation
 	s.Unit.Observe(&c.Alert.Config, r, now, s.Alert.Hold()|s.Predict.Hold(), &o)
 	out = s.Alert.Judge(&c.Alert, view, &s.Unit, &o, now, last, out)
-	if r.At-s.behind.by >= s.Health.Newest() { // a late one says nothing about what runs
+	if r.At-s.behind.moves() >= s.Health.Newest() { // a late one says nothing about what runs
 		s.hint(r)
 	}
 	return appendPredictions(out, s.Predict.Observe(&s.Unit, &o, now, nil), now), over
@@ -80,18 +80,20 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 // placed is the reading at the time at which it is judged: its own, or that plus
 // the lag of a clock that runs steadily behind.
 func (s *State) placed(r *rimewatch.Reading, now, offlineAfter rimewatch.Time) *rimewatch.Reading {
-	was := s.behind.by
-	s.behind.observe(r.At, now, offlineAfter)
+	was, newest := s.behind.moves(), s.Unit.At()-stray(offlineAfter)
+	late := r.At+was < newest
+	more := s.behind.observe(now-r.At, now, offlineAfter, s.Unit.Interval(), late)
 	// What is remembered was behind, too, unless it is of a time that a clock so far behind has not reached yet. The newest of
 	// what strays may have been a little faster than this one.
-	if more := s.behind.by - was; more > 0 && r.At+was >= s.Unit.At()-stray(offlineAfter) {
+	if more > 0 && !late {
 		s.moveEvents(more)
 	}
-	if s.behind.by == 0 {
+	by := s.behind.moves()
+	if by == 0 {
 		return r
 	}
 	moved := *r
-	moved.At += s.behind.by
+	moved.At += by
 	return &moved
 }
 
@@ -145,7 +147,7 @@ func (s *State) view(c *Config) alert.Presence {
 		Announced:    s.Presence.Announced,
 		NeverSeen:    s.Presence.LastSeen == 0,
 	}
-	if lag := s.behind.lag - s.behind.by; lag >= rimewatch.Time(p.OfflineAfter.Milliseconds()) {
+	if lag := s.behind.lag - s.behind.moves(); lag >= rimewatch.Time(p.OfflineAfter.Milliseconds()) {
 		p.Lag = lag
 	}
 	if !p.Online {

@@ -165,10 +165,11 @@ func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 	return z
 }
 
-// DeviceBehind is how far a device's clock runs behind, 0 = nothing is known of that.
-func (s *Service) DeviceBehind(deviceID int64) (by rimewatch.Time) {
-	s.look(deviceID, func(_ *unit, state *engine.State) { by = state.Behind() })
-	return by
+// DeviceClock is how far a device's clock runs behind, 0 = nothing is known of that, and
+// whether its readings come from senders whose clocks differ.
+func (s *Service) DeviceClock(deviceID int64) (behind rimewatch.Time, several bool) {
+	s.look(deviceID, func(_ *unit, state *engine.State) { behind, several = state.Behind(), state.SeveralClocks() })
+	return behind, several
 }
 
 func (s *Service) total(workspaceID int64) *totals {

@@ -59,6 +59,8 @@ type Device struct {
 	Maintenance  []rimewatch.MaintenanceWindow // that reach into the period, by their beginning
 	Calibrations []rimewatch.Calibration       // newest first
 	ClockOffset  rimewatch.Time                // how far its clock was ahead when the report was made, below 0 behind; 0 = nothing is known to be wrong with it
+	// SeveralClocks: its readings came from senders whose clocks differed, when the report was made.
+	SeveralClocks bool
 }
 
 // Excursion is one with what people did about it.

@@ -139,7 +139,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	// A clock that runs ahead, by at most the five minutes that are accepted,
 	// counts by arrival: nothing can have begun in the future.
 	*o = Observation{Reading: r, At: min(r.At, now)}
-	if r.At <= s.newest && !(r.StampedAtArrival() && o.At > s.at) {
+	if r.At <= s.newest && o.At <= s.at { // the newest may have come from a clock that is ahead
 		o.Late = true
 		return
 	}

@@ -111,15 +111,16 @@ type DeviceOffset struct {
 
 // ClockState is what is wrong with a device's clock.
 type ClockState struct {
-	OffsetS float64 `json:"offset_s" doc:"s that it is ahead, below 0 behind. A clock is behind when readings have come later than offline_after_s, each as late as the one before, for twice that time; it is ahead when the newest reading came a minute or more before its own time. Alerts allow for it. Readings, buckets, excursions, compliance and the temperature log keep the times that the device sent."`
+	OffsetS float64 `json:"offset_s" doc:"s that it is ahead, below 0 behind. A clock is behind when readings have come later than offline_after_s, each as late as the one before, for twice that time, when it stepped back amid readings that came in time, or by the least lag where none has come in time for two hours and more; it is ahead when the newest reading came a minute or more before its own time. Alerts allow for it. Readings, buckets, excursions, compliance and the temperature log keep the times that the device sent."`
+	Several bool    `json:"several" doc:"Readings of this device come from two senders whose clocks differ. Alerts judge both by when their readings arrive."`
 }
 
 // NewClock is null of a clock of which nothing is known to be wrong.
-func NewClock(offset rimewatch.Time) Maybe[ClockState] {
-	if offset == 0 {
+func NewClock(offset rimewatch.Time, several bool) Maybe[ClockState] {
+	if offset == 0 && !several {
 		return Maybe[ClockState]{}
 	}
-	return Maybe[ClockState]{&ClockState{float64(offset) / 1000}}
+	return Maybe[ClockState]{&ClockState{float64(offset) / 1000, several}}
 }
 
 // MaintenanceState is the window that a device is in.

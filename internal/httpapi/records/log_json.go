@@ -98,7 +98,7 @@ func (a *api) reportJSON(q *reportQuery) TemperatureLog {
 
 func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
 	out := ReportedDevice{
-		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits, Totals: d.Totals, Clock: wire.NewClock(d.ClockOffset),
+		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits, Totals: d.Totals, Clock: wire.NewClock(d.ClockOffset, d.SeveralClocks),
 		Days: append([]report.Day{}, d.Days...), Excursions: make([]ReportedExcursion, len(d.Excursions)),
 		CorrectiveActions: a.correctiveActionsJSON(d.Actions), Maintenance: make([]ReportedMaintenance, len(d.Maintenance)), Calibrations: make([]Calibration, len(d.Calibrations)),
 	}

@@ -46,8 +46,9 @@ type Health interface {
 	DeviceCompliance(deviceID int64) health.Compliance
 	// DeviceZone returns what the product zone does while no alert is raised.
 	DeviceZone(deviceID int64) wire.ZoneState
-	// DeviceBehind returns how far the device's clock runs behind, 0 = nothing is known of that.
-	DeviceBehind(deviceID int64) rimewatch.Time
+	// DeviceClock returns how far the device's clock runs behind, 0 = nothing is known of that,
+	// and whether its readings come from senders whose clocks differ.
+	DeviceClock(deviceID int64) (behind rimewatch.Time, several bool)
 }
 
 // Alerts answers questions about alerts.

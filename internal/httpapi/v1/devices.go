@@ -30,7 +30,8 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		learnt := v.IntervalS
 		d.HeartbeatIntervalS = &learnt
 	}
-	d.Clock = wire.NewClock(v.ClockOffset(a.cfg.Health.DeviceBehind(v.ID)))
+	behind, several := a.cfg.Health.DeviceClock(v.ID)
+	d.Clock = wire.NewClock(v.ClockOffset(behind), several)
 	if v.Latest.At != 0 {
 		d.LatestReading.Value = &wire.DeviceReading{DeviceID: v.ID, Serial: v.Serial, Reading: v.Latest}
 	}

@@ -179,7 +179,7 @@ func TestZone(t *testing.T) {
 // far; a backlog, and a logger that rounds its times up, are no wrong clocks.
 func TestClockOfADevice(t *testing.T) {
 	r := newRig(t)
-	for _, serial := range []string{"BEHIND", "AHEAD", "ROUNDS", "BACKLOG"} {
+	for _, serial := range []string{"BEHIND", "AHEAD", "ROUNDS", "BACKLOG", "TWO"} {
 		r.do(post("/v1/devices", r.full, `{"serial":"`+serial+`","equipment_type":"walkin_cooler","offline_after_s":180}`))
 	}
 	for i := range 10 {
@@ -188,9 +188,13 @@ func TestClockOfADevice(t *testing.T) {
 		} {
 			r.do(post("/v1/readings", r.feed, fmt.Sprintf(`{"device_serial":%q,"recorded_at":%q,"product_zone_temp":3}`, serial, r.now().Add(off))))
 		}
+		for _, off := range []time.Duration{0, 250 * time.Second} {
+			r.do(post("/v1/readings", r.feed, fmt.Sprintf(`{"device_serial":"TWO","recorded_at":%q,"product_zone_temp":3}`, r.now().Add(off))))
+		}
 		r.advance(time.Minute)
 	}
 	r.run(t, []scenario{
+		{name: "two senders", req: get("/v1/devices/TWO", r.read), status: 200, anyEvents: true, want: map[string]any{"data.device.clock.several": true}},
 		{name: "behind", req: get("/v1/devices/BEHIND", r.read), status: 200, anyEvents: true, want: map[string]any{"data.device.clock.offset_s": -7200}},
 		{name: "ahead", req: get("/v1/devices/AHEAD", r.read), status: 200, want: map[string]any{"data.device.clock.offset_s": 240}},
 		{name: "rounds", req: get("/v1/devices/ROUNDS", r.read), status: 200, want: map[string]any{"data.device.clock": nil}},

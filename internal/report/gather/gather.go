@@ -33,8 +33,9 @@ type Store interface {
 type Health interface {
 	// OpenExcursions returns the excursions that last: of one device, or of all (0).
 	OpenExcursions(workspaceID, deviceID int64) []rimewatch.Excursion
-	// DeviceBehind returns how far the device's clock runs behind, 0 = nothing is known of that.
-	DeviceBehind(deviceID int64) rimewatch.Time
+	// DeviceClock returns how far the device's clock runs behind, 0 = nothing is known of that,
+	// and whether its readings come from senders whose clocks differ.
+	DeviceClock(deviceID int64) (behind rimewatch.Time, several bool)
 }
 
 const atOnce = 2 // reports in the making
@@ -192,7 +193,8 @@ func (g *Gatherer) integrity(ctx context.Context, q *report.Request) error {
 // device gathers what is known of one device.
 func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.DeviceView, d *report.Device) error {
 	r := q.Report
-	d.Device, d.Limits, d.ClockOffset = v.Device, v.LimitsInForce(), v.ClockOffset(g.cfg.Health.DeviceBehind(v.ID))
+	behind, several := g.cfg.Health.DeviceClock(v.ID)
+	d.Device, d.Limits, d.ClockOffset, d.SeveralClocks = v.Device, v.LimitsInForce(), v.ClockOffset(behind), several
 	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
 	if v.Site != nil {
 		d.SiteName = v.Site.Name
