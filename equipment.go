@@ -174,3 +174,14 @@ var equipmentTypes = [...]Equipment{
 	{"condensing_unit", "Stand-alone compressor (no box)", CategoryCompressor, none, limits(none, none, 0, 0, none, none, 0), Defrost{DefrostNone, 0, 0, 0, 0}, false, "only its compressor is watched"},
 	{"other", "Unclassified", CategoryOther, none, limits(none, none, 60, 60, none, none, 120), Defrost{DefrostNone, 0, 0, 0, 0}, false, "set its limits yourself"},
 }
+
+// ShortRunGrace is how long the times out of range of one day may take together that are
+// each shorter than the alarm delay, beside one such delay: as long as the type's defrosts at
+// most, and at least two hours, but for medicines.
+func (e *Equipment) ShortRunGrace() Time {
+	grace := Time(e.Defrost.PerDay*e.Defrost.MaxMin) * Minute
+	if e.Category == CategoryMedical {
+		return grace
+	}
+	return max(grace, 2*Hour)
+}

@@ -62,7 +62,8 @@ const (
 )
 
 // Excursion is a time for which a product zone was out of limits for longer
-// than the alarm delay.
+// than the alarm delay, or the shorter times of one local day that were together more
+// than is graced.
 type Excursion struct {
 	ID            int64
 	WorkspaceID   int64
@@ -74,6 +75,19 @@ type Excursion struct {
 	DegreeMinutes float64 // K·min beyond the limit
 	Cause         ExcursionCause
 	FoundLateAt   Time // when late readings showed it, or showed that it was another; 0 = it was found as it happened
+	Runs          int  // short times that it consists of; 0 = it is one that lasted
+	Sum           Time // ms that the short times took together
+}
+
+// Lasted is how long the zone was out of limits in an excursion, until now where it lasts, ms.
+func (e *Excursion) Lasted(now Time) Time {
+	switch {
+	case e.Runs > 0:
+		return e.Sum
+	case e.To == 0:
+		return max(now-e.From, 0)
+	}
+	return e.To - e.From
 }
 
 // FormerLimits are what a device was judged by until others came.

@@ -13,6 +13,9 @@ type Workspace struct {
 	Limits map[string]LimitOverrides
 	// RequireSecondFactor shuts out members who sign in with a password alone.
 	RequireSecondFactor bool
+	// ExposureSince is from when on short times out of range add up by days: those that
+	// began earlier are counted as they were. 0 = always.
+	ExposureSince Time
 	// DeleteAt is when everything in the workspace is erased; 0 = it is not to be.
 	DeleteAt  Time
 	CreatedAt Time

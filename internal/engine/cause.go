@@ -4,6 +4,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // hint passes on to compliance what, in the newest reading, points at the cause of
@@ -23,6 +24,22 @@ func (s *State) hint(r *rimewatch.Reading) {
 		h |= hintOf(p.Type)
 	}
 	s.Health.Hint(h)
+}
+
+// Defrosts returns a function that takes the readings of a past in their order and reports of
+// each whether a defrost warmed the zone, by what is known of the unit now.
+func (s *State) Defrosts(c *Config) func(*rimewatch.Reading) bool {
+	u := s.Unit
+	begun := false
+	var o unit.Observation
+	return func(r *rimewatch.Reading) bool {
+		if by := r.At - 1 - u.At(); !begun && by < 0 {
+			u.Move(by)
+		}
+		begun = true
+		u.Observe(&c.Alert.Config, r, r.At, 0, &o)
+		return u.Defrosting()
+	}
 }
 
 // hintOf returns what an active alert implies for an excursion at the same time.

@@ -26,7 +26,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 	limits := d.LimitsInForce()
 	return Config{
 		Alert:    alert.Config{Config: unit.Config{Equipment: e}, Limits: limits, Rules: alert.DefaultRules},
-		Health:   health.Config{Limits: limits},
+		Health:   health.Config{Limits: limits, Days: health.Days{Grace: e.ShortRunGrace()}},
 		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
 		Offsets:  d.Offsets, CalibrationDueAt: d.CalibrationDueAt(),
 	}
@@ -49,7 +49,7 @@ type State struct {
 
 // reading takes a reading that was newly stored. last marks the device's last
 // of those that arrived together.
-func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
 	s.Presence.Seen(now)
 	if len(c.Offsets) > 0 {
 		corrected := *r
@@ -60,9 +60,9 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 		if r.At > now { // nothing was measured in the future
 			arrived := *r
 			arrived.At = now
-			over, _ = s.Health.Observe(&c.Health, &arrived)
+			over = s.Health.Observe(&c.Health, &arrived)
 		} else {
-			over, _ = s.Health.Observe(&c.Health, r)
+			over = s.Health.Observe(&c.Health, r)
 		}
 	}
 	view := s.view(c)

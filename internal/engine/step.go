@@ -36,9 +36,9 @@ type Input struct {
 // the device's alerts. Beside it a State changes by SetBack and Configured alone, and when a
 // device is deleted its excursion ends. Live and in a replay alike, equal inputs in equal
 // order give equal states. down lists the
-// service's downtimes that are known at now, oldest first. over is the excursion
-// that a reading ended; its End is 0 when none did.
-func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+// service's downtimes that are known at now, oldest first. over are the excursions
+// that a reading ended.
+func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
 	from := len(out)
 	switch in.Kind {
 	case Tick:

@@ -8,12 +8,16 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-const stateVersion = 2
+// The versions of an encoded State. What the second did not have is empty then.
+const (
+	oldStateVersion = 2
+	stateVersion    = 3
+)
 
 var errDamaged = errors.New("health: damaged state")
 
 // AppendBinary appends the state for a checkpoint, 70–130 bytes for a device
-// that reports all the time.
+// that reports all the time, some 40 more while short runs out of limits add up.
 func (s *State) AppendBinary(b []byte) []byte {
 	flags := byte(s.side+1) | 1<<2 | byte(s.excursion+1)<<4 // bits 2, 3 and 6 are of programs before this one
 	if s.judged {
@@ -53,7 +57,68 @@ func (s *State) AppendBinary(b []byte) []byte {
 			b = binary.AppendUvarint(b, uint64(s.severityAt[k]))
 		}
 	}
+	return s.day.append(s.appendCold(b))
+}
+
+// appendCold appends which time was below the lower limit.
+func (s *State) appendCold(b []byte) []byte {
+	slots := uint64(0)
+	for i, n := range s.cold {
+		if n != 0 {
+			slots |= 1 << i
+		}
+	}
+	for _, v := range []uint64{uint64(s.ran), uint64(s.sided), uint64(s.now.cold), slots} {
+		b = binary.AppendUvarint(b, v)
+	}
+	for _, n := range s.cold {
+		if n != 0 {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
 	return b
+}
+
+func (s *State) readCold(d *decoder) {
+	s.ran, s.sided, s.now.cold = d.uint32(), d.uint32(), d.uint32()
+	slots := d.uvarint(1<<numSlots - 1)
+	for i := range s.cold {
+		if slots&(1<<i) != 0 {
+			s.cold[i] = uint8(d.uvarint(math.MaxUint8))
+		}
+	}
+}
+
+// append appends the short runs of a day, one byte when there are none.
+func (x *day) append(b []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(x.runs))
+	if x.runs == 0 {
+		return b
+	}
+	out := byte(0)
+	if x.out {
+		out = 1
+	}
+	b = append(b, out, byte(x.hints))
+	b = binary.AppendVarint(b, int64(x.from))
+	for _, v := range []uint32{x.to, x.end, x.first, math.Float32bits(x.degrees), x.above.all, x.above.own, x.below.all, x.below.own} {
+		b = binary.AppendUvarint(b, uint64(v))
+	}
+	return binary.AppendVarint(binary.AppendVarint(b, int64(x.above.peak)), int64(x.below.peak))
+}
+
+func (x *day) read(d *decoder) {
+	*x = day{runs: uint16(d.uvarint(math.MaxUint16))}
+	if x.runs == 0 {
+		return
+	}
+	x.out, x.hints = d.byte() == 1, Hints(d.byte())
+	x.from, x.to, x.end, x.first = rimewatch.Time(d.varint()), d.uint32(), d.uint32(), d.uint32()
+	x.degrees = math.Float32frombits(d.uint32())
+	for _, v := range []*uint32{&x.above.all, &x.above.own, &x.below.all, &x.below.own} {
+		*v = d.uint32()
+	}
+	x.above.peak, x.below.peak = int32(d.varint()), int32(d.varint())
 }
 
 // decoder takes varints off; the first failure sticks.
@@ -98,7 +163,8 @@ func (d *decoder) byte() byte {
 // error s is unspecified.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	d := decoder{b: b}
-	if d.byte() != stateVersion {
+	version := d.byte()
+	if version != stateVersion && version != oldStateVersion {
 		return nil, errDamaged
 	}
 	flags := d.byte()
@@ -137,6 +203,12 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 			s.severityAt[k] = d.uint32()
 		}
 	}
+	if version == oldStateVersion {
+		s.sided = s.slot + 1
+	} else {
+		s.readCold(&d)
+		s.day.read(&d)
+	}
 	if d.bad || !s.sound() {
 		return nil, errDamaged
 	}
@@ -148,10 +220,13 @@ func (s *State) sound() bool {
 	if s.side > 1 || s.excursion > 1 || s.at < 0 || s.slot != slotOf(s.at) {
 		return false
 	}
-	for _, p := range s.past {
-		if p.covered() > full || p.out() > p.covered() || p.bad() > p.out() {
+	for i, p := range s.past {
+		if p.covered() > full || p.out() > p.covered() || p.bad() > p.out() || uint32(s.cold[i]) > p.out()/coldUnits+1 {
 			return false
 		}
+	}
+	if x := &s.day; x.runs > 0 && (x.from < 0 || x.from+rimewatch.Time(x.to) > s.at) {
+		return false
 	}
 	return s.now.covered <= uint32(span+unit) && s.start <= s.at && s.lateFrom <= s.lateTo
 }

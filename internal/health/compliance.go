@@ -13,6 +13,8 @@ const (
 	unit     = 2 * rimewatch.Second  // of past slots
 	full     = uint32(span / unit)   // units in a slot; fits 10 bits
 
+	coldUnits = 4 // units that cold time of past slots is kept in; a slot of them fits 8 bits
+
 	// DefaultMaxHold is how long a reading stands for the time after it at most,
 	// however slowly a device logs.
 	DefaultMaxHold = 2 * time.Hour
@@ -30,6 +32,7 @@ type Config struct {
 	Limits   rimewatch.Limits
 	MaxHold  time.Duration // 0 = DefaultMaxHold
 	Excluded []Span        // maintenance: oldest first, apart from each other
+	Days     Days          // how short runs out of limits add up
 }
 
 // judges reports whether there is a limit at all.
@@ -78,6 +81,11 @@ type State struct {
 	peak    int32   // worst value since start, 1/10,000 K
 	degrees float32 // K·min since start
 	lateN   uint32  // see Late
+	ran     uint32  // ms out of limits since start, while pending
+	sided   uint32  // slot from which on cold is known: what is older was of a program that did not tell the sides apart
+
+	day  day
+	cold [numSlots]uint8 // of past, units of 8 s below the lower limit
 
 	severityAt [remembered]uint32 // s since the epoch
 	severity   [remembered]uint16 // of 65,535
@@ -90,9 +98,10 @@ type State struct {
 	judged    bool // the newest reading was judged: time after it is covered
 }
 
-// tally is covered time, time out of limits and time out without forgiveness.
+// tally is covered time, time out of limits, time out without forgiveness, and time
+// below the lower limit.
 type tally struct {
-	covered, out, bad uint32
+	covered, out, bad, cold uint32
 }
 
 // hold is how long a reading stands for the time after it.
@@ -137,14 +146,14 @@ func (s *State) slide(n uint32) {
 		return
 	}
 	if n-s.slot > numSlots {
-		s.past = [numSlots]slot{}
+		s.past, s.cold = [numSlots]slot{}, [numSlots]uint8{}
 		s.now = tally{}
 		s.slot = n
 		return
 	}
-	s.past[s.slot%numSlots] = s.now.settle()
+	s.past[s.slot%numSlots], s.cold[s.slot%numSlots] = s.now.settle()
 	for s.slot++; s.slot < n; s.slot++ {
-		s.past[s.slot%numSlots] = 0
+		s.past[s.slot%numSlots], s.cold[s.slot%numSlots] = 0, 0
 	}
 }
 
@@ -155,41 +164,50 @@ func (s *State) Move(by rimewatch.Time) {
 	if by >= 0 || rimewatch.Time(s.slot) < slots {
 		return
 	}
-	for _, t := range []*rimewatch.Time{&s.at, &s.start} {
+	for _, t := range []*rimewatch.Time{&s.at, &s.start, &s.day.from} {
 		if *t != 0 {
 			*t -= slots * span
 		}
 	}
+	s.day.end = 0
 	for k := range s.severityAt {
 		s.severityAt[k] -= min(s.severityAt[k], uint32(slots*span/rimewatch.Second))
 	}
-	was := s.past
+	was, cold := s.past, s.cold
 	for n := range uint32(numSlots) {
-		s.past[n] = was[(n+uint32(slots%numSlots))%numSlots]
+		from := (n + uint32(slots%numSlots)) % numSlots
+		s.past[n], s.cold[n] = was[from], cold[from]
 	}
 	s.slot -= uint32(slots)
+	s.sided -= min(s.sided, uint32(slots))
 }
 
-// add covers ms of time.
-func (t *tally) add(ms uint32, out, bad bool) {
+// add covers ms of time on a side of the limits.
+func (t *tally) add(ms uint32, side int8, bad bool) {
 	t.covered += ms
-	if out {
-		t.out += ms
+	if side == 0 {
+		return
 	}
+	t.out += ms
 	if bad {
 		t.bad += ms
+	}
+	if side < 0 {
+		t.cold += ms
 	}
 }
 
 // settle takes whole units out.
-func (t *tally) settle() slot {
+func (t *tally) settle() (_ slot, cold uint8) {
 	c := min(t.covered/uint32(unit), full)
 	o := min(t.out/uint32(unit), c)
 	b := min(t.bad/uint32(unit), o)
+	l := min(t.cold/uint32(coldUnits*unit), full/coldUnits)
 	t.covered -= c * uint32(unit)
 	t.out -= o * uint32(unit)
 	t.bad -= b * uint32(unit)
-	return newSlot(c, o, b)
+	t.cold -= l * uint32(coldUnits*unit)
+	return newSlot(c, o, b), uint8(l)
 }
 
 // account adds the time [from, to), in which the newest reading held, after
@@ -200,15 +218,26 @@ func (s *State) account(from, to rimewatch.Time) {
 		s.slide(n)
 		end := min(to, rimewatch.Time(n+1)*span)
 		d := uint32(end - from)
-		s.now.add(d, s.side != 0, s.side != 0 && s.excursion != 0)
+		s.now.add(d, s.side, s.excursion != 0 || s.day.out)
 		if s.side != 0 {
-			if n == slotOf(s.start) {
-				s.first += d
-			}
-			s.degrees += float32(s.excess) / 100 * float32(d) / 60000
+			s.run(n, d)
 		}
 		from = end
 	}
+}
+
+// run counts ms out of limits in a slot.
+func (s *State) run(n, ms uint32) {
+	if n == slotOf(s.start) {
+		s.first += ms
+	}
+	if s.excursion == 0 {
+		s.ran += ms
+		if s.day.runs > 0 && n == slotOf(s.day.from) {
+			s.day.first += ms
+		}
+	}
+	s.degrees += float32(s.excess) / 100 * float32(ms) / 60000
 }
 
 // heldUntil is the end of the time that the newest reading stands for, at most to.

@@ -8,14 +8,16 @@ import (
 )
 
 // Excursion is one time that the product zone was out of limits for at least
-// the alarm delay.
+// the alarm delay, or the short runs of a local day that were together more than is graced.
 type Excursion struct {
 	Start         rimewatch.Time // the first reading out of limits
 	End           rimewatch.Time // when the zone came back to stay, or maintenance began; 0 while it lasts
-	High          bool           // above the limit, else below
-	Peak          float64        // the worst value, °C to four decimals
+	High          bool           // above the limit, else below; of short runs, for the longer time
+	Peak          float64        // the worst value on that side, °C to four decimals
 	DegreeMinutes float64        // K·min of covered time out of limits
 	Hints         Hints          // what pointed at its cause
+	Runs          int            // short runs that it consists of; 0 = it is one lasting time
+	Sum           rimewatch.Time // ms that the short runs took together
 }
 
 // Hints are observations that point at the cause of an excursion.
@@ -82,25 +84,25 @@ func (e *Excursion) Duration() time.Duration {
 func (e *Excursion) Record(workspaceID, deviceID int64, l *rimewatch.Limits) rimewatch.Excursion {
 	return rimewatch.Excursion{
 		WorkspaceID: workspaceID, DeviceID: deviceID, From: e.Start, To: e.End, Low: !e.High, Limit: l.Passed(!e.High),
-		Peak: e.Peak, DegreeMinutes: e.DegreeMinutes, Cause: e.Cause(),
+		Peak: e.Peak, DegreeMinutes: e.DegreeMinutes, Cause: e.Cause(), Runs: e.Runs, Sum: e.Sum,
 	}
 }
 
-// Observe takes one reading that was newly stored. It returns the excursion that this
-// reading ended, if it did; Excursion returns one that lasts. Readings without a
-// product-zone temperature say nothing. Of one that is older than the newest it only takes
-// note: Late says what has to be judged once more. Two of the same moment are what a clock
-// that is ahead sends, as of their arrival.
-func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bool) {
+// Observe takes one reading that was newly stored. It returns the excursions that are over
+// with it: the one that lasted, and that of the short runs of the day before. Excursion and
+// Day return those that last. Readings without a product-zone temperature say nothing. Of one
+// that is older than the newest it only takes note: Late says what has to be judged once more.
+// Two of the same moment are what a clock that is ahead sends, as of their arrival.
+func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended []Excursion) {
 	v, has := r.Value(rimewatch.ProductZoneTemp)
 	switch {
 	case !has:
-		return Excursion{}, false
+		return nil
 	case r.At < s.at:
 		s.noteLate(r.At)
-		return Excursion{}, false
+		return nil
 	case !c.judges(): // not any more: what ran is over
-		return s.finish(s.at)
+		return s.closeDay(s.finish(c, s.at, nil))
 	case s.at == 0:
 		s.at, s.slot = r.At, slotOf(r.At)
 	}
@@ -110,19 +112,20 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading) (ended Excursion, ok bo
 		s.gap.Learn(gap)
 	}
 	if at, excluded := c.firstExcluded(s.at, r.At); excluded {
-		ended, ok = s.finish(at)
+		ended = s.finish(c, at, ended)
 	}
 	s.at = r.At
 	s.slide(slotOf(r.At))
 	s.judged = !c.excludes(r.At)
-	if !s.judged {
+	if s.judged {
+		ended = s.judge(c, v, gap, ended)
+	} else {
 		s.side = 0
-		return ended, ok
 	}
-	if e, over := s.judge(c, v, gap); over {
-		return e, true // nothing was left to end by maintenance then
+	if s.dayOver(c) {
+		ended = s.closeDay(ended)
 	}
-	return ended, ok
+	return ended
 }
 
 // Newest is when the newest product-zone temperature was measured, 0 = none yet.
@@ -140,29 +143,33 @@ func (s *State) Excursion() (e Excursion, ok bool) {
 }
 
 // Finish ends at a moment what runs: the device is watched no longer. It returns
-// the excursion that lasted, if one did.
-func (s *State) Finish(at rimewatch.Time) (Excursion, bool) { return s.finish(max(at, s.at)) }
+// the excursions that lasted.
+func (s *State) Finish(c *Config, at rimewatch.Time) []Excursion {
+	return s.closeDay(s.finish(c, max(at, s.at), nil))
+}
 
-// finish ends at a moment what runs.
-func (s *State) finish(at rimewatch.Time) (e Excursion, ok bool) {
-	if e, ok = s.Excursion(); ok {
+// finish ends at a moment what runs, and appends the excursion that lasted, if one did.
+func (s *State) finish(c *Config, at rimewatch.Time, ended []Excursion) []Excursion {
+	if e, ok := s.Excursion(); ok {
 		e.End = at
+		ended = append(ended, e)
 	}
+	s.endRun(c, at)
 	s.start, s.excursion, s.side, s.back, s.hints = 0, 0, 0, 0, 0
-	return e, ok
+	return ended
 }
 
 // begin starts a run out of limits at the newest reading.
 func (s *State) begin(v float64) {
-	s.start, s.first, s.degrees, s.peak = s.at, 0, 0, fixed(v)
+	s.start, s.first, s.degrees, s.peak, s.ran = s.at, 0, 0, fixed(v), 0
 }
 
 // judge takes the newest reading, gap after the one before it.
-func (s *State) judge(c *Config, v float64, gap rimewatch.Time) (ended Excursion, ok bool) {
+func (s *State) judge(c *Config, v float64, gap rimewatch.Time, ended []Excursion) []Excursion {
 	side, excess := beyond(&c.Limits, v)
 	if s.excursion != 0 && side != s.excursion {
 		if end, over := s.clears(c, v, side, gap); over {
-			ended, ok = s.finish(end)
+			ended = s.finish(c, end, ended)
 		}
 	}
 	switch {
@@ -172,8 +179,13 @@ func (s *State) judge(c *Config, v float64, gap rimewatch.Time) (ended Excursion
 			s.worsen(c, v, side)
 		}
 	case side == 0:
+		s.endRun(c, s.at)
 		s.start = 0
 	case side != s.side || s.start == 0:
+		if s.side != 0 {
+			s.endRun(c, s.at)
+			s.hints = 0 // of the run on the other side
+		}
 		s.begin(v)
 	default:
 		s.worsen(c, v, side)
@@ -182,7 +194,7 @@ func (s *State) judge(c *Config, v float64, gap rimewatch.Time) (ended Excursion
 	if side != 0 && s.excursion == 0 && s.at-s.start >= delay(&c.Limits, side) {
 		s.confirm(c)
 	}
-	return ended, ok
+	return ended
 }
 
 // clears reports whether an excursion is over with a reading that is not beyond
@@ -211,16 +223,21 @@ func (s *State) worsen(c *Config, v float64, side int8) {
 		s.peak = p
 	}
 	if s.excursion != 0 {
-		s.Note(Temperature, s.temperatureSeverity(&c.Limits), s.at)
+		s.Note(Temperature, temperatureSeverity(&c.Limits, s.excursion, s.peak), s.at)
 	}
 }
 
 // confirm makes the run out of limits an excursion: its time counts as out, in
 // retrospect too.
 func (s *State) confirm(c *Config) {
-	s.excursion = s.side
-	s.condemn(s.start, s.first)
-	s.Note(Temperature, s.temperatureSeverity(&c.Limits), s.at)
+	s.excursion, s.ran = s.side, 0
+	if !s.day.out { // else it counted from its beginning
+		s.condemn(s.start, s.first)
+	}
+	if s.day.runs > 0 && slotOf(s.start) == slotOf(s.day.from) {
+		s.day.first -= min(s.first, s.day.first)
+	}
+	s.Note(Temperature, temperatureSeverity(&c.Limits, s.side, s.peak), s.at)
 }
 
 // condemn withdraws forgiveness from a run of readings out of limits: from
@@ -246,17 +263,17 @@ func (s *State) condemn(start rimewatch.Time, first uint32) {
 	s.now.bad = s.now.out
 }
 
-// temperatureSeverity is 0.5 for an excursion to the limit and 1 for one to the
-// critical bound, by its peak.
-func (s *State) temperatureSeverity(l *rimewatch.Limits) float64 {
+// temperatureSeverity is 0.5 for an excursion to the limit on a side and 1 for one to the
+// critical bound, by its peak in 1/10,000 K.
+func temperatureSeverity(l *rimewatch.Limits, side int8, peak int32) float64 {
 	limit, critical := l.TempMax, l.CriticalMax
-	if s.excursion < 0 {
+	if side < 0 {
 		limit, critical = l.TempMin, l.CriticalMin
 	}
 	if limit == nil || critical == nil || *limit == *critical {
 		return 0.5
 	}
-	return min(max(0.5+0.5*(float64(s.peak)/1e4-*limit)/(*critical-*limit), 0.5), 1)
+	return min(max(0.5+0.5*(float64(peak)/1e4-*limit)/(*critical-*limit), 0.5), 1)
 }
 
 // beyond returns on which side of the limits v is, and by how much.

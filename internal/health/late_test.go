@@ -18,8 +18,8 @@ func TestLateIsNoted(t *testing.T) {
 	feed(&s, c, noon, noon+hour, 3)
 	before := s.Compliance(c, noon+hour, 0)
 	for i, age := range []rimewatch.Time{20, 5, 40} {
-		if e, ok := s.Observe(c, at(noon+hour-age*minute-1, 9)); ok {
-			t.Errorf("it ended %+v", e)
+		if list := s.Observe(c, at(noon+hour-age*minute-1, 9)); len(list) > 0 {
+			t.Errorf("it ended %+v", list)
 		}
 		if n := s.Late().Count; n != uint32(i)+1 || !s.HasLate() {
 			t.Errorf("%d are late, want %d", n, i+1)
@@ -64,9 +64,7 @@ func TestRejudged(t *testing.T) {
 		var want, live health.State
 		var found []health.Excursion
 		for _, p := range samples {
-			if e, ok := want.Observe(c, at(p.at, p.value)); ok {
-				found = append(found, e)
-			}
+			found = append(found, observe(&want, c, &p)...)
 		}
 		want.Note(health.Vibration, 0.5, last)
 		live.Note(health.Vibration, 0.5, last)
@@ -76,7 +74,7 @@ func TestRejudged(t *testing.T) {
 		if !live.HasLate() {
 			return
 		}
-		from := min(live.Late().From, health.WindowFrom(last))
+		from := c.Days.Begin(min(live.Late().From, health.WindowFrom(last)))
 		var calm health.Calm
 		n, _ := slices.BinarySearchFunc(samples, from, func(p sample, at rimewatch.Time) int { return int(p.at - at) })
 		for n--; n >= 0 && !calm.Before(c, samples[n].at, samples[n].value); n-- {
@@ -84,9 +82,7 @@ func TestRejudged(t *testing.T) {
 		var judged health.State
 		var again []health.Excursion
 		for _, p := range samples[max(n, 0):] {
-			if e, ok := judged.Observe(c, at(p.at, p.value)); ok {
-				again = append(again, e)
-			}
+			again = append(again, observe(&judged, c, &p)...)
 		}
 		got := live.Rejudged(&judged, live.Late())
 		if got.HasLate() {
@@ -96,6 +92,11 @@ func TestRejudged(t *testing.T) {
 		again = slices.DeleteFunc(again, func(e health.Excursion) bool { return e.End < from })
 		if d := cmp.Diff(found, again, cmpopts.EquateApprox(1e-4, 0.02), cmpopts.EquateEmpty()); d != "" {
 			t.Fatal("excursions:", d)
+		}
+		today, over := got.Day()
+		wasToday, wasOver := want.Day()
+		if d := cmp.Diff(wasToday, today, cmpopts.EquateApprox(1e-4, 0.02)); d != "" || over != wasOver {
+			t.Fatal("the short runs of the day:", d)
 		}
 		is, lasts := got.Excursion()
 		was, lasted := want.Excursion()

@@ -1,9 +1,11 @@
 package health_test
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -21,6 +23,13 @@ type sample struct {
 	excluded bool
 	broken   bool // maintenance lies between the sample before and this one
 	bad      bool // out of limits without forgiveness
+	defrost  bool // the unit was known to defrost
+}
+
+// shortRun is a run out of limits that ended before the alarm delay: samples[i:n].
+type shortRun struct {
+	i, n int
+	end  rimewatch.Time
 }
 
 // history prepares the samples, which ascend.
@@ -55,6 +64,7 @@ func history(c *health.Config, samples []sample, now, hold rimewatch.Time) {
 
 // judge finds the excursions and marks what they condemn.
 func judge(c *health.Config, samples []sample) (ended []health.Excursion) {
+	var short []shortRun
 	for i := 0; i < len(samples); {
 		if samples[i].side == 0 {
 			i++
@@ -70,6 +80,9 @@ func judge(c *health.Config, samples []sample) (ended []health.Excursion) {
 			delayS = c.Limits.LowDelayS
 		}
 		if lasted < rimewatch.Time(delayS)*second {
+			if n < len(samples) { // it is over
+				short = append(short, shortRun{i, n, runEnd(c, samples, n)})
+			}
 			i = n
 			continue
 		}
@@ -90,7 +103,110 @@ func judge(c *health.Config, samples []sample) (ended []health.Excursion) {
 		ended = append(ended, e) // also one that lasts, with End 0
 		i = next
 	}
+	ended = append(ended, judgeDays(c, samples, short)...)
+	slices.SortFunc(ended, func(a, b health.Excursion) int { return cmp.Or(int(a.Start-b.Start), a.Runs-b.Runs) })
 	return ended
+}
+
+// runEnd is when a run ended that samples[n] or the maintenance before it ended.
+func runEnd(c *health.Config, samples []sample, n int) rimewatch.Time {
+	if samples[n].broken {
+		for _, e := range c.Excluded {
+			if e.To > samples[n-1].at && e.From <= samples[n].at {
+				return max(e.From, samples[n-1].at)
+			}
+		}
+	}
+	return samples[n].at
+}
+
+// judgeDays finds the days whose short runs are together more than is graced.
+func judgeDays(c *health.Config, samples []sample, short []shortRun) (ended []health.Excursion) {
+	if c.Days.Zone == nil {
+		return nil
+	}
+	for len(short) > 0 {
+		begin := samples[short[0].i].at.DayTime(0, 0, c.Days.Zone)
+		next := samples[short[0].i].at.DayTime(1, 0, c.Days.Zone)
+		k := 0
+		for k < len(short) && samples[short[k].i].at < next {
+			k++
+		}
+		if begin >= c.Days.Since {
+			ended = append(ended, judgeDay(c, samples, short[:k], next)...)
+		}
+		short = short[k:]
+	}
+	return ended
+}
+
+// judgeDay sums up the short runs of a day that ends with next.
+func judgeDay(c *health.Config, samples []sample, runs []shortRun, next rimewatch.Time) []health.Excursion {
+	var all, own, last [2]rimewatch.Time
+	e := health.Excursion{Start: samples[runs[0].i].at}
+	peak := [2]float64{-1000, 1000}
+	for _, r := range runs {
+		k, ran, defrost := 0, rimewatch.Time(0), r.i > 0 && !samples[r.i].broken && samples[r.i-1].defrost && samples[r.i-1].side == 0
+		for j := r.i; j < r.n; j++ {
+			p := &samples[j]
+			ran += p.end - p.at
+			defrost = defrost || p.defrost
+			if p.side > 0 {
+				e.DegreeMinutes += (p.value - *c.Limits.TempMax) * float64(p.end-p.at) / 60000
+				peak[0] = max(peak[0], p.value)
+			} else {
+				k = 1
+				e.DegreeMinutes += (*c.Limits.TempMin - p.value) * float64(p.end-p.at) / 60000
+				peak[1] = min(peak[1], p.value)
+			}
+		}
+		if ran == 0 {
+			continue
+		}
+		e.Runs++
+		all[k] += ran
+		last[k] = r.end
+		if k == 1 || !defrost {
+			own[k] += ran
+		}
+	}
+	high, low := rimewatch.Time(c.Limits.DelayS)*second, rimewatch.Time(c.Limits.LowDelayS)*second
+	if e.Sum = all[0] + all[1]; own[0] <= high && own[1] <= low && e.Sum <= c.Days.Grace+max(high, low) {
+		return nil
+	}
+	for _, r := range runs {
+		for j := r.i; j < r.n; j++ {
+			samples[j].bad = true
+		}
+	}
+	e.High = all[0] >= all[1]
+	if e.Peak = peak[1]; e.High {
+		e.Peak = peak[0]
+	}
+	pending := lastRun(samples)
+	switch {
+	case len(pending) > 0 && pending[0].at < next: // of this day: it counts in any case
+		if pending[0].at >= e.Start {
+			for j := range pending {
+				pending[j].bad = true
+			}
+		}
+	case samples[len(samples)-1].at >= next:
+		e.End = max(last[0], last[1])
+	}
+	return []health.Excursion{e}
+}
+
+// lastRun is the run out of limits that goes on and is no excursion.
+func lastRun(samples []sample) []sample {
+	i := len(samples) - 1
+	if samples[i].side == 0 || samples[i].bad {
+		return nil
+	}
+	for i > 0 && samples[i-1].side == samples[i].side && !samples[i].broken {
+		i--
+	}
+	return samples[i:]
 }
 
 // endOf finds when the excursion of samples[i:n] ends, 0 = it does not, and
@@ -159,6 +275,12 @@ func drawHistory(t *rapid.T, grain rimewatch.Time) (c *health.Config, samples []
 	c.Limits.LowDelayS = rapid.SampledFrom([]int{0, 60, 1800}).Draw(t, "low delay")
 	c.Limits.ClearS = rapid.SampledFrom([]int{0, 300}).Draw(t, "clear")
 	when := noon + grain*rimewatch.Time(rapid.IntRange(0, 1000).Draw(t, "start"))
+	if zone := rapid.SampledFrom([]string{"", "UTC", "Asia/Kathmandu", "Europe/Berlin", "Australia/Lord_Howe"}).Draw(t, "zone"); zone != "" {
+		c.Days = health.Days{
+			Zone: rimewatch.ZoneOf(zone), Grace: minute * rimewatch.Time(rapid.SampledFrom([]int{0, 24, 120}).Draw(t, "grace")),
+			Since: rapid.SampledFrom([]rimewatch.Time{0, 0, noon + 20*hour}).Draw(t, "since"),
+		}
+	}
 	for range rapid.IntRange(0, 2).Draw(t, "windows") {
 		from := when + grain*rimewatch.Time(rapid.Int64Range(0, int64(30*hour/grain)).Draw(t, "from"))
 		if n := len(c.Excluded); n > 0 {
@@ -167,9 +289,10 @@ func drawHistory(t *rapid.T, grain rimewatch.Time) (c *health.Config, samples []
 		c.Excluded = append(c.Excluded, health.Span{From: from, To: from + grain*rimewatch.Time(rapid.Int64Range(1, int64(3*hour/grain)).Draw(t, "for"))})
 	}
 	for range rapid.IntRange(1, 12).Draw(t, "phases") {
-		values := rapid.SampledFrom([][]float64{{3}, {3, 4.8}, {9}, {7.5, 5.25}, {-2}, {9, 9, 9, 3}, {9, -2}, {4.8, 5.25}}).Draw(t, "values")
+		values := rapid.SampledFrom([][]float64{{3}, {3, 4.8}, {9}, {7.5, 5.25}, {-2}, {9, 9, 9, 3}, {9, 9, 9, 9, 9, 9, 9, 9, 3}, {-1, -1, -1, 3}, {9, -2}, {4.8, 5.25}}).Draw(t, "values")
+		defrost := rapid.Bool().Draw(t, "defrost")
 		for i := range rapid.IntRange(1, 120).Draw(t, "n") {
-			samples = append(samples, sample{at: when, value: values[i%len(values)]})
+			samples = append(samples, sample{at: when, value: values[i%len(values)], defrost: defrost})
 			when += minute + grain*rimewatch.Time(rapid.IntRange(0, 5).Draw(t, "jitter"))
 		}
 		when += grain * rimewatch.Time(rapid.SampledFrom([]int64{0, 0, 0, int64(10 * minute / grain), int64(5 * hour / grain), int64(30 * hour / grain)}).Draw(t, "silence"))
@@ -194,26 +317,39 @@ func TestRounding(t *testing.T) {
 	})
 }
 
+// observe has a state take a sample, and what the unit knows of it.
+func observe(s *health.State, c *health.Config, p *sample) []health.Excursion {
+	ended := s.Observe(c, at(p.at, p.value))
+	if p.defrost {
+		s.Hint(health.HintDefrost)
+	} else {
+		s.Hint(0)
+	}
+	return ended
+}
+
 func checkModel(t *rapid.T, c *health.Config, samples []sample, tolerance int64) {
 	last := samples[len(samples)-1].at
 	now := last + 2*second*rimewatch.Time(rapid.SampledFrom([]int64{0, 30, 1000, 50_000}).Draw(t, "later"))
 	var s health.State
 	var got []health.Excursion
 	for i := range samples {
-		if e, ok := s.Observe(c, at(samples[i].at, samples[i].value)); ok {
-			got = append(got, e)
-		}
+		got = append(got, observe(&s, c, &samples[i])...)
 	}
 	if e, ok := s.Excursion(); ok {
 		got = append(got, e)
 	}
+	if e, ok := s.Day(); ok {
+		got = append(got, e)
+	}
+	slices.SortFunc(got, func(a, b health.Excursion) int { return cmp.Or(int(a.Start-b.Start), a.Runs-b.Runs) })
 	history(c, samples, last, 2*minute) // what the last reading is held for is not yet known then
 	want := judge(c, samples)
-	if d := cmp.Diff(want, got, cmpopts.EquateApprox(1e-4, 0.02), cmpopts.EquateEmpty()); d != "" {
+	if d := gocmp.Diff(want, got, cmpopts.EquateApprox(1e-4, 0.02), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(health.Excursion{}, "Hints")); d != "" {
 		t.Fatal("excursions:", d)
 	}
 	for i := range samples {
-		samples[i] = sample{at: samples[i].at, value: samples[i].value}
+		samples[i] = sample{at: samples[i].at, value: samples[i].value, defrost: samples[i].defrost}
 	}
 	history(c, samples, now, 2*minute)
 	count := int64(len(judge(c, samples)))

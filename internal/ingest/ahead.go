@@ -46,7 +46,7 @@ type chained struct {
 // outcome is what the first input of a unit said that had something to say.
 type outcome struct {
 	transitions []alert.Transition
-	over        health.Excursion
+	over        []health.Excursion
 }
 
 // steppers are the goroutines that help the writer to step.
@@ -164,7 +164,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 		st.followed = false
 		out, over := a.w.step(st.state, &st.facts, a.w.downtimes, in, a.now, scratch[:0])
 		scratch = out[:0]
-		if len(out) > 0 || over.End != 0 {
+		if len(out) > 0 || len(over) > 0 {
 			st.outcome = &outcome{slices.Clone(out), over}
 			return scratch
 		}

@@ -104,9 +104,7 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 	st := w.stage(u)
 	if op.Delete {
 		event.Kind, event.Device = publish.DeviceDeleted, d
-		if over, lasted := st.state.Health.Finish(now); lasted {
-			w.group.excursion(st, &over)
-		}
+		w.group.excursions(st, st.state.Health.Finish(&st.cfg.Health, now))
 		st.gone = true
 		for len(st.alerts) > 0 {
 			w.supersede(st, 0, now)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"reflect"
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
@@ -139,7 +140,8 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	g := w.group
 	st := w.stage(u)
 	var out []alert.Transition
-	var over health.Excursion
+	var over []health.Excursion
+	was := st.cfg
 	switch {
 	case st.quiet > 0: // it was stepped ahead
 		st.quiet--
@@ -147,7 +149,6 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
 		st.followed = false
-		was := st.cfg
 		out, over = w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
 		g.scratch = out[:0]
 		if st.cfg != was {
@@ -157,10 +158,11 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	switch in.Kind {
 	case store.InputReading:
 		g.readings++
-		if over.End != 0 {
-			g.excursion(st, &over)
-		}
+		g.excursions(st, over)
 	case store.InputDevice:
+		if sameButDays(was, st.cfg) {
+			break // nobody sees by which days it is counted
+		}
 		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
 	case store.InputRejudged:
 		w.shares.refresh(u, st.state, st.cfg, now)
@@ -170,6 +172,14 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	if in.Last {
 		w.follow(st, now)
 	}
+}
+
+// sameButDays reports whether two configurations differ at most in the days that short times
+// out of range add up by.
+func sameButDays(a, b *engine.Config) bool {
+	x, y := *a, *b
+	x.Health.Days, y.Health.Days = health.Days{}, health.Days{}
+	return a != b && reflect.DeepEqual(x, y)
 }
 
 func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {

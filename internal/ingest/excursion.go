@@ -6,14 +6,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
-// excursion adds one that ended, if it did, to what the group means. A replay
+// excursions adds those that ended to what the group means. A replay
 // adds none: they were committed with their readings.
-func (g *group) excursion(st *staged, e *health.Excursion) {
-	if e.End == 0 {
-		return
+func (g *group) excursions(st *staged, over []health.Excursion) {
+	for i := range over {
+		row := excursionOf(&over[i], st.unit, st.cfg)
+		g.result.Excursions = append(g.result.Excursions, &row)
 	}
-	row := excursionOf(e, st.unit, st.cfg)
-	g.result.Excursions = append(g.result.Excursions, &row)
 }
 
 func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Excursion {
@@ -30,7 +29,13 @@ func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.
 	}
 	for _, id := range ids {
 		s.look(id, func(u *unit, state *engine.State) {
-			if e, ok := state.Health.Excursion(); ok && u.workspaceID == workspaceID {
+			if u.workspaceID != workspaceID {
+				return
+			}
+			if e, ok := state.Health.Excursion(); ok {
+				list = append(list, excursionOf(&e, u, u.cfg))
+			}
+			if e, ok := state.Health.Day(); ok {
 				list = append(list, excursionOf(&e, u, u.cfg))
 			}
 		})

@@ -67,6 +67,92 @@ func TestExcursionRecords(t *testing.T) {
 	})
 }
 
+// TestShortRuns: short times out of limits that are together more than is graced are one
+// excursion of each local day, by the clock of the device's site, in order or not, also after
+// a crash; the one of the present day lasts.
+func TestShortRuns(t *testing.T) {
+	long(t)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		site := &rimewatch.Site{WorkspaceID: r.ws, Name: "Sydney", TimeZone: "Australia/Sydney"}
+		if err := r.s.CreateSite(t.Context(), site); err != nil {
+			t.Fatal(err)
+		}
+		var ids [2]int64
+		for i := range ids {
+			serial := fmt.Sprint("C", i)
+			v, err := r.in.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: r.ws, SiteID: site.ID, Serial: serial, Name: serial, EquipmentType: "walkin_cooler"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids[i] = v.ID
+		}
+		zone := rimewatch.ZoneOf(site.TimeZone)
+		begin := r.now().DayTime(-3, 0, zone)
+		var past []sent
+		for at := begin; at <= r.now(); at += 5 * rimewatch.Minute {
+			temp := 4.0
+			if (at-begin)/(5*rimewatch.Minute)%10 < 7 {
+				temp = 7.5
+			}
+			past = append(past, sent{at, temp})
+		}
+		r.submit(ids[0], past)
+		half := len(past) / 2
+		r.submit(ids[1], past[half:])
+		r.submit(ids[1], past[:half])
+		time.Sleep(2 * time.Minute)
+		for what, restart := range map[string]func(){"": func() {}, "after a crash": r.crash, "after a checkpoint and a crash": func() { r.in.CheckpointAll(); r.crash() }} {
+			restart()
+			list := r.recorded(ids[0])
+			if len(list) != 4 {
+				t.Fatalf("%s: %d excursions of three days and a part: %+v", what, len(list), list)
+			}
+			for i, e := range list {
+				if e.From < begin.DayTime(i, 0, zone) || e.From >= begin.DayTime(i+1, 0, zone) || e.Runs == 0 || e.Low || e.Limit != 5 || e.Peak != 7.5 || (e.To == 0) != (i == 3) {
+					t.Errorf("%s: day %d: %+v", what, i, e)
+				}
+				if i < 3 && (e.Sum < 16*rimewatch.Hour || e.Sum > 17*rimewatch.Hour) {
+					t.Errorf("%s: day %d takes %v h", what, i, float64(e.Sum)/float64(rimewatch.Hour))
+				}
+			}
+			sameExcursions(t, "half of them late "+what, r.recorded(ids[1]), list)
+			sum := r.in.DeviceCompliance(ids[0])
+			if v, _ := sum.Percent(); v > 35 {
+				t.Errorf("%s: compliance is %v", what, v)
+			}
+			if score, _ := r.in.DeviceHealth(ids[0]); score >= 100 {
+				t.Errorf("%s: the score is %v", what, score)
+			}
+		}
+	})
+}
+
+// TestShortRunsBefore: days that began before the store's workspace counted so are as they were.
+func TestShortRunsBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		today := r.now().DayTime(0, 0, time.UTC)
+		w := &rimewatch.Workspace{Name: "older", TimeZone: "UTC", RawDays: 396, RollupDays: 1096, ExposureSince: today - rimewatch.Day - rimewatch.Hour}
+		if err := r.s.CreateWorkspace(t.Context(), w); err != nil {
+			t.Fatal(err)
+		}
+		r.ws = w.ID
+		r.crash()
+		id := r.device("C", "walkin_cooler")
+		var past []sent
+		for at := today - 3*rimewatch.Day; at <= today; at += 10 * rimewatch.Minute {
+			past = append(past, sent{at, []float64{7.5, 7.5, 4}[len(past)%3]})
+		}
+		r.submit(id, past)
+		if list := r.recorded(id); len(list) != 1 || list[0].From != today-rimewatch.Day || list[0].Runs != 48 {
+			t.Errorf("recorded %+v", list)
+		}
+	})
+}
+
 // TestDeletedExcursion: an excursion ends with its device.
 func TestDeletedExcursion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -163,7 +249,7 @@ func TestSummaryAfterRestart(t *testing.T) {
 		for i := range 600 {
 			r.send(freezer, r.now(), []float64{-20, -13}[i/90%2])
 			if i < 300 {
-				r.send(cooler, r.now(), []float64{3, 6.5}[i/20%2])
+				r.send(cooler, r.now(), []float64{3, 6.5, 3}[min(i/20, 2)])
 			}
 			if i%60 == 0 {
 				r.send(slow, r.now(), 5)

@@ -63,6 +63,7 @@ type plainConfigs map[plainConfig]*engine.Config
 
 type plainConfig struct {
 	workspaceID int64
+	zone        string
 	kind        string
 	intervalS   int
 	offlineS    int
@@ -72,7 +73,8 @@ func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
 	if !d.Limits.Empty() || len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 || len(s.settings.windows[d.WorkspaceID]) > 0 {
 		return s.configs.get(s.encodeConfig(d))
 	}
-	key := plainConfig{d.WorkspaceID, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS}
+	zone, _ := s.settings.zoneOf(d.WorkspaceID, d.SiteID)
+	key := plainConfig{d.WorkspaceID, zone, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS}
 	cfg := p[key]
 	if cfg == nil {
 		cfg = s.configs.get(s.encodeConfig(d))

@@ -142,6 +142,7 @@ func (x *rejudging) begin() (list []*rejudged) {
 			list = append(list, &rejudged{unit: u, cfg: u.cfg, siteID: u.siteID, device: rejudge.Device{
 				ID: u.id, WorkspaceID: u.workspaceID, Limits: u.cfg.Health.Limits, Offsets: u.cfg.Offsets,
 				Late: state.Health.Late(), Since: state.Health.Since(), Excluded: excludedOf(u),
+				Days: u.cfg.Health.Days, Defrosts: state.Defrosts(u.cfg),
 			}})
 		}
 	}

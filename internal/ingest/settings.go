@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"reflect"
 
@@ -14,6 +15,20 @@ import (
 type settings struct {
 	limits  workspaceLimits
 	windows maintenance
+	days    map[int64]days   // by workspace
+	zones   map[int64]string // IANA names, by site
+}
+
+// days are the local days by which short times out of range add up.
+type days struct {
+	zone  string // of the workspace, for devices without a site
+	since rimewatch.Time
+}
+
+// zoneOf returns the name of the zone whose days hold for a device, and since when.
+func (s *settings) zoneOf(workspaceID, siteID int64) (zone string, since rimewatch.Time) {
+	d := s.days[workspaceID]
+	return cmp.Or(s.zones[siteID], d.zone, "UTC"), d.since
 }
 
 // workspaceLimits are what workspaces override for types of equipment.
@@ -30,8 +45,16 @@ func (s *Service) readSettings(ctx context.Context) (settings, error) {
 	if err != nil {
 		return settings{}, err
 	}
-	out := settings{limits: make(workspaceLimits)}
+	out := settings{limits: make(workspaceLimits), days: make(map[int64]days, len(list)), zones: make(map[int64]string)}
+	sites, err := s.store.AllSites(ctx)
+	if err != nil {
+		return settings{}, err
+	}
+	for i := range sites {
+		out.zones[sites[i].ID] = sites[i].TimeZone
+	}
 	for i := range list {
+		out.days[list[i].ID] = days{list[i].TimeZone, list[i].ExposureSince}
 		if len(list[i].Limits) > 0 {
 			out.limits[list[i].ID] = list[i].Limits
 		}
@@ -98,7 +121,8 @@ func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
 		want := configuration{
 			Workspace: now.limits.of(u.workspaceID, is.Type), Windows: now.windows.of(u.workspaceID, u.siteID, u.id), OnlyThat: true,
 		}
-		if !reflect.DeepEqual(want.Workspace, is.Workspace) || !reflect.DeepEqual(want.Windows, is.Windows) {
+		want.Zone, want.Since = now.zoneOf(u.workspaceID, u.siteID)
+		if !reflect.DeepEqual(want.Workspace, is.Workspace) || !reflect.DeepEqual(want.Windows, is.Windows) || want.Zone != is.Zone || want.Since != is.Since {
 			inputs = append(inputs, store.Input{Kind: store.InputDevice, DeviceID: u.id, Payload: want.encode()})
 			if len(inputs) == settingsSlice {
 				return inputs

@@ -14,7 +14,7 @@ import (
 // same functions of engine by a way of their own: a device that is changed (device.go)
 // and a clock that is set back (clock.go; in a replay rebuild.go). f is replaced where the input brings other
 // facts. down are the downtimes that were known at the time.
-func (s *Service) step(state *engine.State, f *facts, down []presence.Downtime, in *store.Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over health.Excursion) {
+func (s *Service) step(state *engine.State, f *facts, down []presence.Downtime, in *store.Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
 	var e engine.Input // a Tick unless it is something else
 	switch in.Kind {
 	case store.InputReading:

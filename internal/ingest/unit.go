@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -40,7 +41,7 @@ type unit struct {
 	added       bool           // made by the group, not yet among the units
 	deleted     bool
 	online      bool
-	outside     bool // an excursion lasts
+	outside     bool // an excursion lasts, or the short times of this day are one
 	late        bool // in writer.rejudging, or on its way
 	recent      bool // its state was in use since memory.coldest last passed
 	needed      bool // its state must stay in memory for the moment
@@ -61,7 +62,9 @@ type facts struct {
 func (u *unit) mirror(state *engine.State) {
 	p := &state.Presence
 	u.online, u.changedAt, u.announced = p.Online, p.ChangedAt, p.Announced
-	_, u.outside = state.Health.Excursion()
+	_, lasts := state.Health.Excursion()
+	_, day := state.Health.Day()
+	u.outside = lasts || day
 }
 
 // dirtyUnit is a unit that wants a checkpoint. It is stale when the unit's dirtySeq
@@ -169,7 +172,9 @@ type configuration struct {
 	Type         string                    `json:"t,omitempty"`
 	Workspace    *rimewatch.LimitOverrides `json:"w,omitempty"` // of the workspace for the type
 	Windows      []window                  `json:"m,omitempty"` // of maintenance
-	OnlyThat     bool                      `json:"x,omitempty"` // nothing but Workspace and Windows has changed
+	Zone         string                    `json:"z,omitempty"` // whose days short times out of range add up by; "" = they do not
+	Since        rimewatch.Time            `json:"s,omitempty"` // from which day on
+	OnlyThat     bool                      `json:"x,omitempty"` // nothing but Workspace, Windows, Zone and Since has changed
 	Limits       *rimewatch.LimitOverrides `json:"l,omitempty"`
 	IntervalS    int                       `json:"i,omitempty"`
 	OfflineAfter int                       `json:"o,omitempty"`
@@ -185,10 +190,22 @@ func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
 		Workspace: s.settings.limits.of(d.WorkspaceID, d.EquipmentType), Windows: s.settings.windows.of(d.WorkspaceID, d.SiteID, d.ID),
 		Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue,
 	}
+	c.Zone, c.Since = s.zoneOf(d)
 	if !d.Limits.Empty() {
 		c.Limits = d.Limits
 	}
 	return c.encode()
+}
+
+// zoneOf is settings.zoneOf of a device, whose site may be newer than the settings.
+func (s *Service) zoneOf(d *rimewatch.Device) (zone string, since rimewatch.Time) {
+	zone, since = s.settings.zoneOf(d.WorkspaceID, d.SiteID)
+	if d.SiteID != 0 && s.settings.zones[d.SiteID] == "" {
+		if site, err := s.store.Site(context.Background(), d.WorkspaceID, d.SiteID); err == nil {
+			zone = site.TimeZone
+		}
+	}
+	return zone, since
 }
 
 func (c *configuration) encode() []byte {
@@ -222,6 +239,9 @@ func (c *configs) get(payload []byte) *engine.Config {
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits, WorkspaceLimits: parsed.Workspace,
 		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
 	cfg.Health.Excluded = spansOf(parsed.Windows)
+	if parsed.Zone != "" {
+		cfg.Health.Days.Zone, cfg.Health.Days.Since = rimewatch.ZoneOf(parsed.Zone), parsed.Since
+	}
 	c.byJSON[string(payload)] = &cfg
 	c.json[&cfg] = string(payload)
 	return &cfg
@@ -241,7 +261,7 @@ func (c *configs) after(cfg *engine.Config, payload []byte) *engine.Config {
 		return c.get(payload)
 	}
 	now := c.parsed(cfg)
-	now.Workspace, now.Windows = change.Workspace, change.Windows
+	now.Workspace, now.Windows, now.Zone, now.Since = change.Workspace, change.Windows, change.Zone, change.Since
 	return c.get(now.encode())
 }
 

@@ -33,8 +33,12 @@ type Device struct {
 	Offsets         []rimewatch.Offset
 	Late            health.Late
 	Since           rimewatch.Time // when began what runs, 0 = nothing does
+	Days            health.Days
 	// Excluded are those of the workspace's windows that are the device's.
 	Excluded func([]rimewatch.MaintenanceWindow) []health.Span
+	// Defrosts takes the readings that are judged, in their order, and reports of each whether
+	// a defrost warmed the zone.
+	Defrosts func(*rimewatch.Reading) bool
 }
 
 // Judgement is what is found out about a device.
@@ -75,25 +79,27 @@ func (x *Judgement) reach() rimewatch.Time {
 	return rimewatch.Time(health.DefaultMaxHold.Milliseconds()) + rimewatch.Time(x.Limits.ClearS)*rimewatch.Second
 }
 
-// from is where what may have changed begins.
-func (x *Judgement) from() rimewatch.Time { return max(x.Late.From-x.reach(), rimewatch.MinTime) }
+// from is where what may have changed begins: a late reading may change the sum of its day.
+func (x *Judgement) from() rimewatch.Time {
+	return x.Days.Begin(max(x.Late.From-x.reach(), rimewatch.MinTime))
+}
 
 var errEnough = errors.New("enough")
 
 // Read judges the stored readings of a device.
 func Read(ctx context.Context, s Store, d *Device, now rimewatch.Time) (*Judgement, error) {
 	x := &Judgement{Device: *d, store: s, history: store.Corrected{History: s, Offsets: d.Offsets}}
-	from := x.Late.From
-	x.to = x.Late.To + x.reach()
+	x.to = x.Days.End(x.Late.To + x.reach())
+	if err := x.setEnd(ctx); err != nil {
+		return nil, err
+	}
+	from := x.Days.Begin(x.Late.From)
 	x.whole = x.to >= health.WindowFrom(now) || x.Since != 0 && x.Since <= x.to
 	if x.whole {
-		from = min(from, health.WindowFrom(now))
+		from = min(from, x.Days.Begin(health.WindowFrom(now)))
 	}
 	from = max(from, rimewatch.MinTime)
 	if err := x.setPeriods(ctx, max(from-back, rimewatch.MinTime)); err != nil {
-		return nil, err
-	}
-	if err := x.setEnd(ctx); err != nil {
 		return nil, err
 	}
 	var err error
@@ -126,7 +132,7 @@ func (x *Judgement) setEnd(ctx context.Context) error {
 		}
 		to := x.to
 		for i := range rows {
-			to = max(to, rows[i].To+after)
+			to = max(to, x.Days.End(rows[i].To+after))
 		}
 		if to == x.to {
 			return nil
@@ -147,9 +153,9 @@ func (x *Judgement) setPeriods(ctx context.Context, since rimewatch.Time) error 
 	}
 	excluded := x.Excluded(windows)
 	for i := range former {
-		x.periods = append(x.periods, period{former[i].Until, health.Config{Limits: former[i].Limits, Excluded: excluded}})
+		x.periods = append(x.periods, period{former[i].Until, health.Config{Limits: former[i].Limits, Excluded: excluded, Days: x.Days}})
 	}
-	x.periods = append(x.periods, period{0, health.Config{Limits: x.Limits, Excluded: excluded}})
+	x.periods = append(x.periods, period{0, health.Config{Limits: x.Limits, Excluded: excluded, Days: x.Days}})
 	return nil
 }
 
@@ -182,6 +188,10 @@ func zoneOf(r *rimewatch.Reading) (v float64, ok bool) {
 // take judges the next reading.
 func (x *Judgement) take(r *rimewatch.Reading, now rimewatch.Time) {
 	x.last = r.At
+	hints := health.HintOf(r)
+	if x.Defrosts(r) {
+		hints |= health.HintDefrost
+	}
 	if _, ok := zoneOf(r); !ok {
 		return
 	}
@@ -194,10 +204,10 @@ func (x *Judgement) take(r *rimewatch.Reading, now rimewatch.Time) {
 		arrived.At = max(now, x.state.Newest())
 		r = &arrived
 	}
-	if e, over := x.state.Observe(c, r); over {
+	for _, e := range x.state.Observe(c, r) {
 		x.add(&e)
 	}
-	x.state.Hint(health.HintOf(r))
+	x.state.Hint(hints)
 }
 
 func (x *Judgement) add(e *health.Excursion) {
@@ -237,7 +247,9 @@ func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatc
 	if x.first == 0 {
 		return next, m, nil
 	}
-	return next, mend(rows, x.found, max(x.from(), x.first+1), x.to, now), nil // what was over before the first one was not judged
+	m = mend(rows, x.found, max(x.from(), x.first+1), x.to, now) // what was over before the first one was not judged
+	x.mendDays(&m, rows, now)
+	return next, m, nil
 }
 
 // resume has an excursion amid which judging began start when it is known to have started: as
@@ -251,7 +263,7 @@ func (x *Judgement) resume(recorded []rimewatch.Excursion, live *health.State) {
 	}
 	for i := range recorded {
 		was := &recorded[i]
-		if was.From >= x.first || until(was) <= x.first {
+		if was.Runs > 0 || was.From >= x.first || until(was) <= x.first {
 			continue
 		}
 		if len(x.found) > 0 && x.found[0].From == x.first {

@@ -51,6 +51,8 @@ func (*kept) MaintenanceWindows(context.Context, int64, rimewatch.Time) ([]rimew
 	return nil, nil
 }
 
+func never(*rimewatch.Reading) bool { return false }
+
 // TestExpired: an offset that goes back beyond the readings that are kept takes nothing off
 // the record of which they say nothing.
 func TestExpired(t *testing.T) {
@@ -75,7 +77,7 @@ func TestExpired(t *testing.T) {
 	live.Doubt(oldest - 100*rimewatch.Day)
 	for offset, want := range map[float64][]int64{-2: {3}, 0.5: nil} {
 		d := rejudge.Device{
-			Limits: limits, Late: live.Late(), Excluded: func([]rimewatch.MaintenanceWindow) []health.Span { return nil },
+			Limits: limits, Late: live.Late(), Excluded: func([]rimewatch.MaintenanceWindow) []health.Span { return nil }, Defrosts: never,
 			Offsets: []rimewatch.Offset{{Field: rimewatch.ProductZoneTemp, From: oldest - 100*rimewatch.Day, Add: offset}},
 		}
 		x, err := rejudge.Read(t.Context(), s, &d, now)
@@ -93,7 +95,7 @@ func TestExpired(t *testing.T) {
 		}
 	}
 	s.readings = nil
-	x, err := rejudge.Read(t.Context(), s, &rejudge.Device{Limits: limits, Late: live.Late(), Excluded: func([]rimewatch.MaintenanceWindow) []health.Span { return nil }}, now)
+	x, err := rejudge.Read(t.Context(), s, &rejudge.Device{Limits: limits, Late: live.Late(), Excluded: func([]rimewatch.MaintenanceWindow) []health.Span { return nil }, Defrosts: never}, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -224,6 +224,8 @@ type Everywhere interface {
 	AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
 	// AllMaintenanceWindows lists the windows that end after a moment.
 	AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	// AllSites lists the sites.
+	AllSites(ctx context.Context) ([]rimewatch.Site, error)
 	// AllTransitionsAfter returns the transitions with a greater id, in order: the
 	// outbox of notifications.
 	AllTransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,7 +119,7 @@ func (c *control) same(got, want any) {
 }
 
 func aWorkspace(name string) rimewatch.Workspace {
-	return rimewatch.Workspace{Name: name, TimeZone: "Europe/Berlin", RawDays: 396, RollupDays: 1096, CreatedAt: t0, UpdatedAt: t0}
+	return rimewatch.Workspace{Name: name, TimeZone: "Europe/Berlin", RawDays: 396, RollupDays: 1096, ExposureSince: t0 - 1, CreatedAt: t0, UpdatedAt: t0}
 }
 
 func aUser(email string) rimewatch.User {
@@ -165,11 +166,11 @@ func (c *control) workspaces() {
 	limits := map[string]rimewatch.LimitOverrides{"walkin_cooler": {TempMax: &warm, DelayS: &wait}}
 	changed, err := c.s.UpdateWorkspace(c.ctx, a.ID, func(w *rimewatch.Workspace) error {
 		c.same(*w, a)
-		*w = rimewatch.Workspace{ID: 99, Name: "A", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: 5, UpdatedAt: t0 + 1, Limits: limits}
+		*w = rimewatch.Workspace{ID: 99, Name: "A", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: 5, UpdatedAt: t0 + 1, Limits: limits, ExposureSince: 7}
 		return nil
 	})
 	c.ok(err)
-	want := rimewatch.Workspace{ID: a.ID, Name: "A", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: t0, UpdatedAt: t0 + 1, Limits: limits}
+	want := rimewatch.Workspace{ID: a.ID, Name: "A", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "UTC", RawDays: 1, RollupDays: 2, CreatedAt: t0, UpdatedAt: t0 + 1, Limits: limits, ExposureSince: t0 - 1}
 	c.same(changed, want)
 	list, err = c.s.Workspaces(c.ctx)
 	c.ok(err)
@@ -240,6 +241,11 @@ func (c *control) sites() {
 		return nil
 	})
 	c.ok(err)
+	everywhere, err := c.s.AllSites(c.ctx)
+	c.ok(err)
+	if !slices.Contains(everywhere, changed) {
+		c.Fatalf("%+v is not among all sites %+v", changed, everywhere)
+	}
 	want := rimewatch.Site{ID: x.ID, WorkspaceID: a.ID, Name: "south", TimeZone: "UTC", CreatedAt: t0, UpdatedAt: t0 + 1}
 	c.same(changed, want)
 	_, err = c.s.UpdateSite(c.ctx, a.ID, x.ID, func(s *rimewatch.Site) error { s.Name = "gone"; return errChange })

@@ -55,6 +55,7 @@ func (f *fixture) excursions() {
 	// Late readings show that a was longer, that c never was, and one more.
 	a.To, a.Peak, a.FoundLateAt = t0+150, -3, t0+900
 	late := row(d, t0+400, t0+500)
+	late.Runs, late.Sum = 3, 42
 	f.meaning(d, store.Effects{Excursions: []*rimewatch.Excursion{a, late}, Unfounded: []int64{c.ID}})
 	f.everywhere(func(where string) {
 		got, err := f.s.Excursions(f.ctx, f.workspace, d, 0, t0+1000, 100)

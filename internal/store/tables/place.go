@@ -24,6 +24,7 @@ var workspaceTable = resource[rimewatch.Workspace]{
 			col("time_zone", text(&w.TimeZone)), col("raw_days", number(&w.RawDays)), col("rollup_days", number(&w.RollupDays)),
 			fixed("created_at", number(&w.CreatedAt)), col("updated_at", number(&w.UpdatedAt)), col("limits", limitsCell{w}),
 			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
+			fixed("exposure_since", number(&w.ExposureSince)),
 		}
 	}),
 	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",

@@ -14,7 +14,7 @@ var excursionTable = shapeOf("excursion", nil, nil, func(e *rimewatch.Excursion)
 		given("id", number(&e.ID)), col("workspace_id", number(&e.WorkspaceID)), col("device_id", number(&e.DeviceID)), col("from_at", number(&e.From)),
 		col("to_at", number(&e.To)), col("low", flag(&e.Low)), col("limit_temp", float(&e.Limit)), col("peak", float(&e.Peak)),
 		col("degree_minutes", float(&e.DegreeMinutes)), col("cause", text(&e.Cause)),
-		col("found_late_at", number(&e.FoundLateAt)),
+		col("found_late_at", number(&e.FoundLateAt)), col("runs", number(&e.Runs)), col("sum_ms", number(&e.Sum)),
 	}
 })
 

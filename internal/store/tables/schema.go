@@ -26,7 +26,8 @@ CREATE TABLE workspace (
 	updated_at INTEGER NOT NULL,
 	limits TEXT NOT NULL DEFAULT '{}', -- overrides by equipment type as JSON
 	require_second_factor INTEGER NOT NULL DEFAULT 0,
-	delete_at INTEGER NOT NULL DEFAULT 0 -- when it is erased, 0 = it is not to be
+	delete_at INTEGER NOT NULL DEFAULT 0, -- when it is erased, 0 = it is not to be
+	exposure_since INTEGER NOT NULL DEFAULT 0 -- from when on short times out of range add up, 0 = always
 ) STRICT;
 
 CREATE TABLE site (
@@ -368,7 +369,9 @@ CREATE TABLE excursion (
 	peak REAL NOT NULL,
 	degree_minutes REAL NOT NULL,
 	cause TEXT NOT NULL,
-	found_late_at INTEGER NOT NULL DEFAULT 0
+	found_late_at INTEGER NOT NULL DEFAULT 0,
+	runs INTEGER NOT NULL DEFAULT 0, -- short times that it consists of, 0 = it is one that lasted
+	sum_ms INTEGER NOT NULL DEFAULT 0 -- of them together
 ) STRICT;
 CREATE INDEX excursion_by_workspace ON excursion(workspace_id, to_at);
 CREATE INDEX excursion_by_device ON excursion(device_id, to_at);

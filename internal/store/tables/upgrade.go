@@ -40,7 +40,7 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, SQL: providedSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
@@ -59,6 +59,13 @@ UPDATE person SET password_hash = '' WHERE id IN (SELECT user_id FROM identity)
 UPDATE person SET break_glass = 1 WHERE id = (SELECT min(p.id) FROM person p JOIN member m ON m.user_id = p.id
 	WHERE m.role = 'owner' AND m.provided = 0 AND p.password_hash <> '');
 DELETE FROM identity WHERE user_id IN (SELECT id FROM person WHERE break_glass = 1)`
+
+// exposureSQL is the step by which short times out of range add up by days. Those that began
+// before the store was last alive stay counted as they were.
+const exposureSQL = `ALTER TABLE excursion ADD COLUMN runs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE excursion ADD COLUMN sum_ms INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE workspace ADD COLUMN exposure_since INTEGER NOT NULL DEFAULT 0;
+UPDATE workspace SET exposure_since = (SELECT COALESCE(MAX(value), 0) FROM meta WHERE key LIKE 'alive_at%')`
 
 // Steps returns what brings a store of an older version up to date.
 func (h *History) Steps(found int) ([]Upgrade, error) {
