@@ -76,7 +76,17 @@ type Resolution string
 const (
 	ResolvedAuto       Resolution = "auto"
 	ResolvedManual     Resolution = "manual"
-	ResolvedSuperseded Resolution = "superseded" // its device was deleted or replaced
+	ResolvedSuperseded Resolution = "superseded" // nothing has recovered: its device was deleted, or is judged otherwise
+)
+
+// Superseded is the other judgement by which an alert ended although nothing has
+// recovered; "" is none.
+type Superseded string
+
+// The judgements that supersede an alert.
+const (
+	SupersededLimits   Superseded = "limits"     // other limits, or those of another type, are not passed
+	SupersededUnjudged Superseded = "not_judged" // nothing judges it any more
 )
 
 // Relearning is why what is normal for a unit is learned again.
@@ -122,6 +132,7 @@ type Alert struct {
 	Alike              int         `json:"alike,omitempty"`         // of SlowWarming: units of the site that warm up at the same time, 0 = it alone
 	Usual              *float64    `json:"usual,omitempty"`         // of a product temperature whose limit does not fit its unit: what that usually shows, nil = it fits
 	HoldH              *float64    `json:"hold_h,omitempty"`        // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
+	Superseded         Superseded  `json:"superseded,omitempty"`    // of a superseded one: by which other judgement
 	Relearning         Relearning  `json:"relearning,omitempty"`    // of a superseded one: why what is normal for its unit is learned again
 	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none
 	Prediction         *Prediction `json:"prediction,omitempty"`

@@ -137,6 +137,15 @@ func limits(low, high *float64, delayMin, lowDelayMin int, criticalLow, critical
 	}
 }
 
+// medicine adds to limits the minutes within 24 h after which medicine that cannot be
+// seen to be spoilt is looked at: an hour too warm, and a quarter of one below what
+// destroys it.
+func medicine(l Limits) Limits {
+	warm, cold := 60, 15
+	l.ExposureMinPerDay = ExposureLimits{Warm: &warm, Cold: &cold}
+	return l
+}
+
 // The last row is "other". Ice machines are not judged by a band: a harvest
 // leaves it every quarter of an hour.
 var equipmentTypes = [...]Equipment{
@@ -162,11 +171,11 @@ var equipmentTypes = [...]Equipment{
 	{"produce_cooler", "Produce / dairy cold room", CategoryCooler, deg(3), limits(deg(0), deg(7), 60, 30, none, deg(10), 240), Defrost{DefrostOffCycle, 3, 25, 3, 30}, true, "cut fruit and vegetables: at most 5 °C"},
 	{"meat_cooler", "Meat / poultry cooler", CategoryCooler, deg(1), limits(deg(-1), deg(4), 45, 30, none, deg(7), 120), Defrost{DefrostOffCycle, 4, 25, 3, 30}, true, "EU 853/2004: meat 7 °C, poultry 4 °C, mince 2 °C"},
 	{"fish_cooler", "Fish cooler", CategoryCooler, deg(0.5), limits(deg(-1), deg(2), 45, 30, none, deg(4), 120), Defrost{DefrostOffCycle, 4, 25, 3, 30}, true, "EU: temperature of melting ice"},
-	{"vaccine_refrigerator", "Vaccine / pharmacy refrigerator", CategoryMedical, deg(5), limits(deg(2), deg(8), 15, 15, deg(0), deg(8), 60), Defrost{DefrostAdaptive, 2, 12, 1, 15}, false, "CDC: 2 to 8 °C"},
-	{"vaccine_freezer", "Vaccine / plasma freezer", CategoryMedical, deg(-25), limits(deg(-50), deg(-15), 15, 15, none, deg(-15), 60), Defrost{DefrostElectric, 1, 20, 4, 30}, false, "CDC: −50 to −15 °C"},
-	{"lab_freezer", "Laboratory freezer", CategoryMedical, deg(-25), limits(deg(-35), deg(-15), 30, 30, none, deg(-12), 60), Defrost{DefrostManual, 1, 60, 6, 60}, false, "common practice in laboratories"},
-	{"ult_freezer", "Ultra-low-temperature freezer", CategoryMedical, deg(-80), limits(deg(-90), deg(-60), 30, 30, none, deg(-60), 60), Defrost{DefrostManual, 0, 0, 0, 0}, false, "CDC, ultra-cold: −90 to −60 °C; makers set alarms at −70 °C after 5 to 30 minutes"},
-	{"blood_refrigerator", "Blood-bank refrigerator", CategoryMedical, deg(4), limits(deg(1), deg(6), 10, 10, none, deg(6), 30), Defrost{DefrostAdaptive, 2, 10, 1, 15}, false, "AABB, 21 CFR 640: 1 to 6 °C"},
+	{"vaccine_refrigerator", "Vaccine / pharmacy refrigerator", CategoryMedical, deg(5), medicine(limits(deg(2), deg(8), 15, 15, deg(0), deg(8), 60)), Defrost{DefrostAdaptive, 2, 12, 1, 15}, false, "CDC: 2 to 8 °C"},
+	{"vaccine_freezer", "Vaccine / plasma freezer", CategoryMedical, deg(-25), medicine(limits(deg(-50), deg(-15), 15, 15, none, deg(-15), 60)), Defrost{DefrostElectric, 1, 20, 4, 30}, false, "CDC: −50 to −15 °C"},
+	{"lab_freezer", "Laboratory freezer", CategoryMedical, deg(-25), medicine(limits(deg(-35), deg(-15), 30, 30, none, deg(-12), 60)), Defrost{DefrostManual, 1, 60, 6, 60}, false, "common practice in laboratories"},
+	{"ult_freezer", "Ultra-low-temperature freezer", CategoryMedical, deg(-80), medicine(limits(deg(-90), deg(-60), 30, 30, none, deg(-60), 60)), Defrost{DefrostManual, 0, 0, 0, 0}, false, "CDC, ultra-cold: −90 to −60 °C; makers set alarms at −70 °C after 5 to 30 minutes"},
+	{"blood_refrigerator", "Blood-bank refrigerator", CategoryMedical, deg(4), medicine(limits(deg(1), deg(6), 10, 10, none, deg(6), 30)), Defrost{DefrostAdaptive, 2, 10, 1, 15}, false, "AABB, 21 CFR 640: 1 to 6 °C"},
 	{"morgue_cooler", "Mortuary cooler", CategoryCooler, deg(3), limits(deg(1), deg(5), 120, 30, none, deg(10), 480), Defrost{DefrostOffCycle, 2, 30, 3, 45}, false, "common practice"},
 	{"reefer_container", "Refrigerated container / trailer, frozen default", CategoryTransport, deg(-20), limits(deg(-30), deg(-15), 120, 120, none, deg(-12), 120), Defrost{DefrostElectric, 4, 45, 8, 90}, false, "EU 37/2005, ATP; the setpoint of each trip"},
 	{"reefer_truck", "Delivery van/truck, chilled default", CategoryTransport, deg(3), limits(deg(0), deg(5), 45, 30, none, deg(8), 120), Defrost{DefrostHotGas, 3, 20, 6, 45}, true, "ATP; short periods above it by EU 852/2004"},

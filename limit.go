@@ -14,7 +14,17 @@ type Limits struct {
 	CriticalDelayS int      `json:"critical_delay_s"` // beyond a critical bound this long before critical
 	ClearDelta     float64  `json:"clear_delta"`      // K inside the limit before it counts as back
 	ClearS         int      `json:"clear_s"`          // back this long before the alert resolves
-	Source         string   `json:"source"`           // equipment_type, workspace or device: the last that had a say
+	// ExposureMinPerDay bounds what adds up within 24 h.
+	ExposureMinPerDay ExposureLimits `json:"exposure_min_per_day"`
+	Source            string         `json:"source"` // equipment_type, workspace or device: the last that had a say
+}
+
+// ExposureLimits are the minutes within 24 h after which goods are alerted for, however
+// short each time: above TempMax a warning, below CriticalMin a critical alert. nil = off.
+// As an override nil is what holds without it, and 0 is off.
+type ExposureLimits struct {
+	Warm *int `json:"warm"` // min above TempMax
+	Cold *int `json:"cold"` // min below CriticalMin
 }
 
 // Passed returns the limit on a side, 0 where there is none.
@@ -33,8 +43,11 @@ func (l *Limits) Passed(low bool) float64 {
 func (l *Limits) Same(o *Limits) bool {
 	same := func(a, b *float64) bool { return a == b || a != nil && b != nil && *a == *b }
 	return same(l.TempMin, o.TempMin) && same(l.TempMax, o.TempMax) && same(l.CriticalMin, o.CriticalMin) && same(l.CriticalMax, o.CriticalMax) &&
+		sameMinutes(l.ExposureMinPerDay.Warm, o.ExposureMinPerDay.Warm) && sameMinutes(l.ExposureMinPerDay.Cold, o.ExposureMinPerDay.Cold) &&
 		l.DelayS == o.DelayS && l.LowDelayS == o.LowDelayS && l.CriticalDelayS == o.CriticalDelayS && l.ClearDelta == o.ClearDelta && l.ClearS == o.ClearS
 }
+
+func sameMinutes(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // LimitOverrides are the limits that people set for one device, or for all of a
 // type in their workspace. Nil means what holds without it.
@@ -48,6 +61,8 @@ type LimitOverrides struct {
 	CriticalDelayS *int     `json:"critical_delay_s,omitempty"`
 	ClearDelta     *float64 `json:"clear_delta,omitempty"`
 	ClearS         *int     `json:"clear_s,omitempty"`
+
+	ExposureMinPerDay *ExposureLimits `json:"exposure_min_per_day,omitempty"`
 }
 
 // Empty reports whether nothing is overridden.
@@ -68,6 +83,10 @@ func (o *LimitOverrides) apply(base Limits, source string) Limits {
 	overrideValue(&l.CriticalDelayS, o.CriticalDelayS)
 	overrideValue(&l.ClearDelta, o.ClearDelta)
 	overrideValue(&l.ClearS, o.ClearS)
+	if e := o.ExposureMinPerDay; e != nil {
+		overrideMinutes(&l.ExposureMinPerDay.Warm, e.Warm)
+		overrideMinutes(&l.ExposureMinPerDay.Cold, e.Cold)
+	}
 	l.Source = source
 	return l
 }
@@ -75,6 +94,16 @@ func (o *LimitOverrides) apply(base Limits, source string) Limits {
 func override(dst **float64, v *float64) {
 	if v != nil {
 		*dst = v
+	}
+}
+
+// overrideMinutes replaces a bound that 0 turns off.
+func overrideMinutes(dst **int, v *int) {
+	if v == nil {
+		return
+	}
+	if *dst = v; *v == 0 {
+		*dst = nil
 	}
 }
 
@@ -95,7 +124,8 @@ func (l *Limits) Any() bool {
 }
 
 // Check reports what is wrong with limits as a whole, nil when they are sound:
-// bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K.
+// bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K,
+// minutes a day 1…1440.
 func (l *Limits) Check() *Error {
 	e := &Error{Code: CodeValidationFailed, Message: "The limits contradict each other."}
 	bound := func(name string, v *float64) {
@@ -127,6 +157,13 @@ func (l *Limits) Check() *Error {
 	delay("low_delay_s", l.LowDelayS)
 	delay("critical_delay_s", l.CriticalDelayS)
 	delay("clear_s", l.ClearS)
+	minutes := func(name string, v *int) {
+		if v != nil && (*v < 1 || *v > 24*60) {
+			e.With("limits.exposure_min_per_day."+name, "must be between 1 and 1440, or 0 for off")
+		}
+	}
+	minutes("warm", l.ExposureMinPerDay.Warm)
+	minutes("cold", l.ExposureMinPerDay.Cold)
 	if l.ClearDelta < 0 || l.ClearDelta > 20 {
 		e.With("limits.clear_delta", "must be between 0 and 20")
 	}
@@ -136,8 +173,14 @@ func (l *Limits) Check() *Error {
 	return e
 }
 
+const (
+	exposureWarm = "exposure_min_per_day.warm"
+	exposureCold = "exposure_min_per_day.cold"
+)
+
 // looserThan names the limits for the safety of goods that are looser than
-// other's: a bound that is wider or gone and, with delays, a longer delay.
+// other's: a bound that is wider or gone, more minutes a day and, with delays, a longer
+// delay.
 func (l *Limits) looserThan(other *Limits, delays bool) []string {
 	var names []string
 	bound := func(name string, v, was *float64, sign float64) {
@@ -157,6 +200,13 @@ func (l *Limits) looserThan(other *Limits, delays bool) []string {
 	delay("delay_s", l.DelayS, other.DelayS)
 	delay("low_delay_s", l.LowDelayS, other.LowDelayS)
 	delay("critical_delay_s", l.CriticalDelayS, other.CriticalDelayS)
+	minutes := func(name string, v, was *int) {
+		if was != nil && (v == nil || *v > *was) {
+			names = append(names, name)
+		}
+	}
+	minutes(exposureWarm, l.ExposureMinPerDay.Warm, other.ExposureMinPerDay.Warm)
+	minutes(exposureCold, l.ExposureMinPerDay.Cold, other.ExposureMinPerDay.Cold)
 	return names
 }
 
@@ -191,6 +241,12 @@ func (l *Limits) describe(name string) Sentence {
 		}
 		return Sentencef("%s °C", Decimal(*v))
 	}
+	minutes := func(v *int) Sentence {
+		if v == nil {
+			return Sentencef("none")
+		}
+		return Sentencef("%d min", *v)
+	}
 	switch name {
 	case "temp_min":
 		return degrees(l.TempMin)
@@ -204,6 +260,10 @@ func (l *Limits) describe(name string) Sentence {
 		return Sentencef("%d s", l.DelayS)
 	case "low_delay_s":
 		return Sentencef("%d s", l.LowDelayS)
+	case exposureWarm:
+		return minutes(l.ExposureMinPerDay.Warm)
+	case exposureCold:
+		return minutes(l.ExposureMinPerDay.Cold)
 	default:
 		return Sentencef("%d s", l.CriticalDelayS)
 	}

@@ -11,8 +11,10 @@ import (
 // codecVersion starts every encoded State. One of a version before the oldest is
 // refused: its device is then judged anew, and alerts that are active lose their peaks.
 const (
-	codecVersion  = 12
-	oldestVersion = 11 // did not know of limits that do not fit
+	codecVersion  = 13
+	oldestVersion = 11
+	withFits      = 12 // knows of limits that do not fit
+	withExposure  = 13 // and of the time beyond limits that adds up
 )
 
 var errState = errors.New("alert: not an encoded state of this version")
@@ -57,6 +59,12 @@ func (s *State) Move(by rimewatch.Time, arrivals, events bool) {
 	if events {
 		moveStamp(&s.paused, by)
 		moveStamp(&s.stated, by)
+		moveStamp(&s.zoneSeen, by)
+		for k := range s.exposures {
+			for _, m := range s.exposures[k].moments() {
+				moveStamp(m, by)
+			}
+		}
 		for _, m := range append(s.warnBefore.stamps(), s.critBefore.stamps()...) {
 			moveStamp(m, by)
 		}
@@ -84,11 +92,18 @@ func (s *State) code(c *unit.Codec, version byte) {
 	c.Stamps(s.warnBefore.stamps()...)
 	c.Stamps(s.critBefore.stamps()...)
 	c.Bools(&s.gone, &s.graced, &s.kept, &s.settled, &s.misfit, &s.runsLow)
-	if version > oldestVersion {
+	if version >= withFits {
 		c.Shorts(&s.fits)
 	}
 	c.Floats(&s.outside)
 	s.pool.code(c)
+	if version >= withExposure {
+		c.Words((*uint32)(&s.zoneGap))
+		c.Stamps(&s.zoneSeen)
+		for k := range s.exposures {
+			s.exposures[k].code(c)
+		}
+	}
 	// An active alert always has a track.
 	c.Check(s.active>>numRules == 0 && s.live>>numRules == 0 && s.active&^s.pool.rules == 0 && (s.inhibited|s.spoke)&^s.active == 0 && s.inhibited&s.spoke == 0 &&
 		(!s.kept || s.isActive(ruleHigh) && s.stated.Set()))

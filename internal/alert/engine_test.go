@@ -224,7 +224,7 @@ func live(u *device, c *chaos, call func(func(*machine, []Transition) []Transiti
 		for a := range u.s.Active {
 			if a.Type == typ && c.IntN(2) == 0 {
 				call(func(s *machine, out []Transition) []Transition {
-					s.Resolved(typ, u.now)
+					s.Resolved(u.c, &s.unit, typ, u.now)
 					// The service tells its own people; here it is a transition too.
 					return append(out, Transition{Kind: Resolved, Type: typ, Severity: a.Severity, At: u.now, ConditionStartedAt: u.now, Occurrences: 1})
 				})

@@ -81,6 +81,8 @@ type device struct {
 	// reload, when set, replaces the state at every step by what a restart
 	// would read from a checkpoint.
 	reload bool
+	// forgetful leaves nothing to add up: the rule of what lasts alone.
+	forgetful bool
 	// values is what the unit measures in "A..B" steps, minute is how many of
 	// their readings there were.
 	values map[string]float64
@@ -139,6 +141,9 @@ func (u *device) observe(rs ...rimewatch.Reading) {
 			u.t.Fatal(err)
 		}
 	}
+	if u.forgetful {
+		u.s.exposures = [2]exposure{}
+	}
 	u.log = u.s.ObserveAll(u.c, u.p, rs, u.now, u.log)
 }
 
@@ -160,6 +165,7 @@ func zoneReading(at rimewatch.Time, v float64) rimewatch.Reading {
 //	30m announce      it announces its shutdown
 //	30m resolve TYPE  a person resolves
 //	30m max -10       somebody edits temp_max (or min, delay, critmax)
+//	30m type other    somebody makes it another type
 //	0m..60m v=230 i=15 a reading a minute with these fields and those of the
 //	                  steps before; "on" and "off" set what a running or a
 //	                  standing compressor shows, "cycle=9/17" alternates them,
@@ -188,7 +194,12 @@ func (u *device) run(script string) {
 		case "null":
 			u.observe(rimewatch.Reading{At: u.now})
 		case "resolve":
-			u.s.Resolved(rimewatch.AlertType(w[2]), u.now)
+			u.s.Resolved(u.c, &u.s.unit, rimewatch.AlertType(w[2]), u.now)
+		case "type":
+			c := configOf(w[2])
+			c.Rules = u.c.Rules
+			u.s.Configured(u.c, c)
+			u.c = c
 		case "max", "min", "critmax", "delay":
 			u.edit(w[1], w[2])
 		default:
@@ -211,6 +222,7 @@ func (u *device) edit(what, value string) {
 	case "delay":
 		c.Limits.DelayS = int(v)
 	}
+	u.s.Configured(u.c, &c)
 	u.c = &c
 }
 
@@ -266,6 +278,9 @@ func summary(log []Transition) []string {
 		}
 		if t.Flapping {
 			s += " flapping"
+		}
+		if t.Superseded != "" {
+			s += " superseded " + string(t.Superseded)
 		}
 		lines = append(lines, s)
 	}

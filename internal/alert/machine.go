@@ -162,6 +162,7 @@ func (l *Limit) bounds(scale float64, low bool) bounds {
 	return bounds{
 		low: low, warn: l.Warn * scale, hasWarn: l.Warn*scale != 0, crit: l.Crit * scale, hasCrit: l.Crit*scale != 0,
 		delta: max(l.Clear*scale, -l.Clear*scale), warnDelay: l.WarnDelay, critDelay: l.CritDelay, clear: l.ClearTime,
+		window: 2 * l.WarnDelay, critWindow: 2 * l.CritDelay,
 	}
 }
 

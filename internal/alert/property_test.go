@@ -183,7 +183,8 @@ func (o *oracle) manual(t rimewatch.Time) {
 	}
 }
 
-// TestTemperatureByDefinition lives some weeks of a random unit with gaps, nulls,
+// TestTemperatureByDefinition is about a condition that lasts; what adds up is
+// TestExposureByDefinition's. It lives some weeks of a random unit with gaps, nulls,
 // late readings, duplicates, manual resolves and restarts, and compares every
 // transition with the oracle's.
 func TestTemperatureByDefinition(t *testing.T) {
@@ -211,6 +212,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 			o.crit = *limit
 		}
 		u := newDevice(t, c)
+		u.forgetful = true
 		typ := map[bool]rimewatch.AlertType{false: rimewatch.HighTemperature, true: rimewatch.LowTemperature}[low]
 		end := epoch + 21*rimewatch.Day
 		v := o.warn
@@ -233,7 +235,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 					o.late(o.times[n-1] - minute)
 				}
 			case 2:
-				u.s.Resolved(typ, u.now)
+				u.s.Resolved(u.c, &u.s.unit, typ, u.now)
 				o.manual(u.now)
 			default:
 				step := rapid.IntRange(-6, 6).Draw(t, "step")

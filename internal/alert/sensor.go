@@ -56,6 +56,9 @@ func dropDoubted(s *State, x *pass) {
 	for set := s.pool.rules &^ s.active; set != 0; set &= set - 1 {
 		if i := lowest(set); restsOn[i]&off != 0 {
 			s.pool.track(i).enter(zoneClear, zoneClear, x.e, false)
+			if y := s.exposure(i); y != nil {
+				*y = exposure{}
+			}
 			s.pool.tidy(i, false, x.e)
 		}
 	}

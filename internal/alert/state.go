@@ -30,6 +30,10 @@ type State struct {
 	warnBefore before         // before the product temperature passed its limit
 	critBefore before         // likewise its critical one
 	pool       pool
+	exposures  [2]exposure // of the sides that were beyond their limits lately
+	edited     uint32      // set of rules whose limits are others since a moment ago; the next Tick supersedes
+	zoneGap    gap
+	zoneSeen   unit.Stamp // the product temperature that zoneGap was learnt from last
 }
 
 func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
@@ -156,6 +160,9 @@ func (s *State) Tick(c *Config, p Presence, u *unit.State, now rimewatch.Time, o
 			s.aliveUntil = min(s.aliveUntil, now)
 		}
 	}
+	if s.edited != 0 {
+		s.supersede(&x)
+	}
 	s.fire(&x)
 	reconsider(s, &x)
 	s.judgePresence(&x, p.Online)
@@ -212,6 +219,7 @@ func (s *State) lasts(x *pass, i rule, t *track) bool {
 // Beside the product temperature the next reading is awaited while it is not
 // overdue: one odd sample must not become an alert before the next can tell.
 func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, bool) {
+	s.bound(i, b)
 	due, kind := t.next(b, s.isActive(i))
 	if kind == 0 && !s.keeps(i) {
 		return 0, false
@@ -272,12 +280,25 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 		s.holdUntil = 0 // the value that timers waited for is here
 	}
 	before, was := len(*x.out), t.occurrences()
-	t.take(m, b, x.e, s.isActive(i))
+	y := s.exposure(i)
+	t.take(m, b, x.e, s.isActive(i), y == nil || !y.holds(b, x.e))
+	s.addUp(x, i, b, &m)
 	s.apply(x, i, b, x.e, x.mayOpen)
 	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent && !s.keeps(i) && !stands(s, i) {
 		*x.out = append(*x.out, s.transition(x, i, b, Updated))
 	}
-	s.pool.tidy(i, s.isActive(i), x.e)
+	s.tidy(i, b, x.e)
+}
+
+// tidy gives back what rule i holds that is not worth keeping at e.
+func (s *State) tidy(i rule, b *bounds, e rimewatch.Time) {
+	if y := s.exposure(i); y != nil && !s.isActive(i) {
+		if y.lasts(b, e) {
+			return
+		}
+		*y = exposure{}
+	}
+	s.pool.tidy(i, s.isActive(i), e)
 }
 
 // note notes whether the newest value of rule i was recent when it arrived.
@@ -309,6 +330,10 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		s.tell(x)
 	}
 	t := s.pool.track(i)
+	s.bound(i, b)
+	if b.longReached != 0 && s.isActive(i) && t.is(bitCritical) {
+		t.put(bitByTime, true)
+	}
 	due, kind := t.next(b, s.isActive(i))
 	if kind == 0 || due > to || (!mayOpen && (kind == Opened || kind == Escalated)) {
 		return
@@ -330,16 +355,27 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	if i == ruleHigh && s.keepBack(x, t, b, kind) {
 		return
 	}
-	*x.out = append(*x.out, s.transition(x, i, b, kind))
-	if kind == Resolved {
+	tr := s.transition(x, i, b, kind)
+	if kind == Resolved && !b.judged() {
+		tr.Resolution, tr.Superseded = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged
+	}
+	*x.out = append(*x.out, tr)
+	y := s.exposure(i)
+	switch {
+	case kind == Resolved:
 		s.end(i)
 		t.close(x.now)
+		if y != nil {
+			y.begin(b, to, s.counts(x, i))
+		}
+	case y != nil && y.bits&fullDay != 0:
+		y.told = y.at
 	}
 }
 
 // Resolved notes that a person resolved the alert. If its condition still
 // holds, a new alert opens after 30 min, after 5 min where it is critical.
-func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
+func (s *State) Resolved(c *Config, u *unit.State, t rimewatch.AlertType, now rimewatch.Time) {
 	i, ok := ruleOf(t)
 	if !ok || !s.isActive(i) || s.keeps(i) {
 		return
@@ -349,6 +385,11 @@ func (s *State) Resolved(t rimewatch.AlertType, now rimewatch.Time) {
 	holds := tr.zone() == zoneBeyond
 	tr.close(now)
 	tr.put(bitMuted, holds)
+	if y := s.exposure(i); y != nil {
+		x := newPass(c, nil, u, now, nil)
+		b := s.bounds(&x, i)
+		y.begin(&b, now, s.counts(&x, i))
+	}
 }
 
 // end notes that the alert of rule i is over.

@@ -20,7 +20,9 @@ func (s *State) judgeSupply(x *pass) {
 	if v >= nominal*ruleSpecs[rulePower].limit.Crit {
 		s.level(x, ruleLowVolts, v)
 	} else if t := s.pool.track(ruleLowVolts); t != nil {
+		b := s.bounds(x, ruleLowVolts)
 		t.enter(zoneBand, zoneBand, x.e, s.isActive(ruleLowVolts))
+		s.addUp(x, ruleLowVolts, &b, &sample{v: v, low: true, z: zoneBand, cz: zoneBand})
 	}
 }
 

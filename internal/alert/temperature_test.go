@@ -38,13 +38,24 @@ var temperatureCases = []struct {
 		5m -13
 		90m tick`, `
 		1h opened high_temperature warning since 0s value -13 peak -13 limit -15`},
-	{"one reading inside starts the delay anew", "walkin_freezer", `
+	{"one reading inside takes nothing from what adds up", "walkin_freezer", `
 		0m -14
 		59m -15
-		61m -14
-		120m tick
-		122m tick`, `
-		2h1m opened high_temperature warning since 1h1m value -14 peak -14 limit -15`},
+		60m -14
+		61m -14`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"what adds up waits for a reading that is beyond", "walkin_freezer", `
+		0m -14
+		40m -15
+		60m -14
+		82m -15
+		83m -15
+		110m tick
+		130m -14`, ``},
+	{"a backlog whose end is back within opens nothing", "walkin_freezer", `
+		0m -14
+		40m -15
+		70m -14 -14 -14 -15 at 45m 50m 65m 70m`, ``},
 	{"an excursion shorter than the delay is none", "walkin_freezer", `
 		0m -14
 		59m -16
@@ -339,7 +350,40 @@ var peopleCases = []struct {
 		70m max -10
 		80m tick`, `
 		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
-		1h15m resolved high_temperature warning since 0s value -14 peak -14 limit -10`},
+		1h10m resolved high_temperature warning since 0s value -14 peak -14 limit -10 superseded limits`},
+	{"an alert that other limits carry goes on", "walkin_freezer", `
+		0m -12.5
+		70m max -13
+		80m -12.5
+		90m -20
+		96m tick`, `
+		1h opened high_temperature warning since 0s value -12.5 peak -12.5 limit -15
+		1h35m resolved high_temperature warning since 0s value -20 peak -12.5 limit -13`},
+	{"one that is about to end does not end by other limits", "walkin_freezer", `
+		0m -12.5
+		70m -20
+		72m max -14
+		80m tick`, `
+		1h opened high_temperature warning since 0s value -12.5 peak -12.5 limit -15
+		1h15m resolved high_temperature warning since 0s value -20 peak -12.5 limit -14`},
+	{"nor by limits of the other side", "walkin_freezer", `
+		0m -14
+		70m -15.2
+		72m min -40
+		80m tick`, `
+		1h opened high_temperature warning since 0s value -14 peak -14 limit -15`},
+	{"without a limit nothing recovers", "walkin_freezer", `
+		0m -12.5
+		70m type other
+		80m tick`, `
+		1h opened high_temperature warning since 0s value -12.5 peak -12.5 limit -15
+		1h10m resolved high_temperature warning since 0s value -12.5 peak -12.5 limit 0 superseded not_judged`},
+	{"what has added up beyond other limits is void", "walkin_freezer", `
+		0m -14
+		40m -15
+		45m max -16
+		50m -14
+		75m -14`, ``},
 	{"a shorter delay counts from the start", "walkin_freezer", `
 		0m -14
 		10m delay 300`, `

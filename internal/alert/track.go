@@ -88,6 +88,14 @@ type bounds struct {
 	ease             rimewatch.Time // past the critical limit's clear value this long: a warning again; at least clear
 	stay             rimewatch.Time // past the clear value at least this long: resolved
 	clearSecond      rimewatch.Time // the same where the second measure opened it, when longer
+
+	window, critWindow rimewatch.Time // in which the time beyond each limit adds up: twice its delay as it is set; 0 = it does not
+	dayLimit           rimewatch.Time // beyond warn, of a low side beyond crit, this long a day: it is told; 0 = never
+
+	// Moments that the exposure of the rule adds; 0 = it adds none.
+	reached, critReached, longReached rimewatch.Time // the time beyond has added up to the delay
+	began                             rimewatch.Time // … since then
+	calm, critCalm                    rimewatch.Time // it keeps an alert from ending, or from easing, until then
 }
 
 func (b *bounds) judged() bool { return b.hasWarn || b.hasCrit }
@@ -128,8 +136,9 @@ type sample struct {
 	z, cz  zone
 }
 
-// take notes a sample that holds from e on.
-func (t *track) take(m sample, b *bounds, e rimewatch.Time, active bool) {
+// take notes a sample that holds from e on. anew says that nothing before it belongs to
+// the condition that it may begin.
+func (t *track) take(m sample, b *bounds, e rimewatch.Time, active, anew bool) {
 	if active && t.is(bitCritical) && t.lastingDue(b) <= e {
 		t.put(bitByTime, true)
 	}
@@ -144,7 +153,7 @@ func (t *track) take(m sample, b *bounds, e rimewatch.Time, active bool) {
 		}
 		t.put(bitSecond, m.second)
 		t.peak = f
-	case !active && m.z == zoneBeyond && t.mark.Time() == e:
+	case anew && !active && m.z == zoneBeyond && t.mark.Time() == e:
 		t.peak = f
 	case m.low:
 		t.peak = min(t.peak, f)
@@ -194,12 +203,12 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
 	due, kind := never, Kind(0)
 	switch {
 	case t.zone() == zoneClear:
-		due, kind = t.mark.Time()+t.clearTime(b), Resolved
+		due, kind = max(t.mark.Time()+t.clearTime(b), b.calm), Resolved
 	case !t.is(bitCritical) && crit != never:
 		due, kind = crit, Escalated
 	}
 	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear && b.hasWarn {
-		if eased := t.cmark.Time() + max(b.clear, b.ease); eased < due && t.lastingDue(b) > eased {
+		if eased := max(t.cmark.Time()+max(b.clear, b.ease), b.critCalm); eased < due && t.lastingDue(b) > eased {
 			due, kind = eased, Deescalated
 		}
 	}
@@ -222,7 +231,7 @@ func (t *track) warningDue(b *bounds) rimewatch.Time {
 	if !b.hasWarn || t.zone() != zoneBeyond {
 		return never
 	}
-	due := t.mark.Time() + b.warnDelay
+	due := earlier(t.mark.Time()+b.warnDelay, b.reached)
 	if t.is(bitMuted) {
 		due = max(due, t.start.Time()+reopenWarning)
 	}
@@ -232,7 +241,7 @@ func (t *track) warningDue(b *bounds) rimewatch.Time {
 func (t *track) criticalDue(b *bounds) rimewatch.Time {
 	due := never
 	if b.hasCrit && t.czone() == zoneBeyond {
-		due = t.cmark.Time() + b.critDelay
+		due = earlier(t.cmark.Time()+b.critDelay, b.critReached)
 	}
 	due = min(due, t.lastingDue(b))
 	if due != never && t.is(bitMuted) {
@@ -246,12 +255,23 @@ func (t *track) lastingDue(b *bounds) rimewatch.Time {
 	if !b.hasWarn || b.longDelay <= 0 || t.zone() != zoneBeyond {
 		return never
 	}
-	return t.mark.Time() + b.longDelay
+	return earlier(t.mark.Time()+b.longDelay, b.longReached)
+}
+
+// earlier returns the moment that comes first; a reached of 0 never comes.
+func earlier(due, reached rimewatch.Time) rimewatch.Time {
+	if reached != 0 {
+		return min(due, reached)
+	}
+	return due
 }
 
 // open starts an alert at x, the moment to which the clocks have run.
 func (t *track) open(b *bounds, x rimewatch.Time) {
 	start := t.mark.Time()
+	if b.began != 0 && b.began < start {
+		start = b.began
+	}
 	flaps := 0
 	if last := t.start.Time(); last != 0 && !t.is(bitMuted) && start-last < flapWindow {
 		flaps = min(t.flaps()+1, flapLimit)

@@ -59,6 +59,7 @@ func (c *Config) zoneBounds(low, graced bool) bounds {
 		b.warnDelay = seconds(l.LowDelayS)
 		b.critDelay = min(b.critDelay, b.warnDelay, freezeCritical)
 	}
+	b.window, b.critWindow, b.dayLimit = 2*b.warnDelay, 2*b.critDelay, c.dayLimit(low)
 	if warn != nil {
 		b.warn, b.hasWarn = *warn, true
 	}
@@ -78,6 +79,10 @@ func (c *Config) zoneBounds(low, graced bool) bounds {
 
 // judgeZone takes a product-zone temperature.
 func (s *State) judgeZone(x *pass, v float64) {
+	if s.zoneSeen.Set() && x.e > s.zoneSeen.Time() {
+		s.zoneGap.learn(x.e - s.zoneSeen.Time())
+	}
+	s.zoneSeen = unit.StampOf(x.e)
 	// Also of idle rules: an edit of the limits may wake them.
 	const both = 1<<ruleHigh | 1<<ruleLow
 	s.live &^= both
@@ -148,6 +153,19 @@ func (s *State) passed(x *pass, i rule) {
 	}
 }
 
+// dayLimit is for how long within 24 h the goods may be beyond the limit of a side, 0 =
+// any time.
+func (c *Config) dayLimit(low bool) rimewatch.Time {
+	m := c.Limits.ExposureMinPerDay.Warm
+	if low {
+		m = c.Limits.ExposureMinPerDay.Cold
+	}
+	if m == nil {
+		return 0
+	}
+	return minutes(*m)
+}
+
 // within reports whether v is within the limits on one side: a cheap test for the
 // usual case.
 func (c *Config) within(low bool, v float64) bool {
@@ -181,7 +199,7 @@ func reconsider(s *State, x *pass) {
 				continue
 			}
 		}
-		t.take(m, &b, x.now, s.isActive(i))
+		t.take(m, &b, x.now, s.isActive(i), true)
 	}
 }
 

@@ -26,8 +26,8 @@ func (s *slow) deliver(now rimewatch.Time, i int, list []rimewatch.Reading, open
 
 // TestBacklogBehindALiveReading: a device that was cut off and sends what it measures
 // now first, and after that what it measured meanwhile, the oldest or the newest
-// first, is warned of like one that sends all of it in order. In any other order it
-// is not warned of sooner.
+// first, is warned of like one that sends all of it in order. In any other order, and of
+// what only adds up, of which late readings say nothing, it is not warned of sooner.
 func TestBacklogBehindALiveReading(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSlow()
@@ -81,7 +81,7 @@ func TestBacklogBehindALiveReading(t *testing.T) {
 			}
 		}
 		got, want := temperatureAlerts(told[0]), temperatureAlerts(told[1])
-		if order == "shuffled" {
+		if order == "shuffled" || runs(temps, 5) > 1 || runs(temps, critical) > 1 {
 			if len(got) > 0 && (len(want) == 0 || got[0].At < want[0].At) {
 				t.Fatalf("told %v, in order %v", got, want)
 			}
@@ -91,6 +91,16 @@ func TestBacklogBehindALiveReading(t *testing.T) {
 			t.Fatalf("%s: told %v, in order %v, temperatures %v", order, got, want, temps)
 		}
 	})
+}
+
+// runs is how often temperatures go beyond a limit.
+func runs(temps []float64, limit float64) (n int) {
+	for i, v := range temps {
+		if v > limit && (i == 0 || temps[i-1] <= limit) {
+			n++
+		}
+	}
+	return n
 }
 
 // opening is what somebody hears of an alert.

@@ -9,12 +9,12 @@ import (
 )
 
 // resolved takes note that a person has resolved the alert of a type.
-func (s *State) resolved(t rimewatch.AlertType, now rimewatch.Time) {
+func (s *State) resolved(c *Config, t rimewatch.AlertType, now rimewatch.Time) {
 	if p, ok := s.Predict.Standing(&s.Unit); ok && p.Type == t {
 		s.Predict.Dismiss(now)
 		return
 	}
-	s.Alert.Resolved(t, now)
+	s.Alert.Resolved(&c.Alert, &s.Unit, t, now)
 	if t == rimewatch.SlowWarming {
 		unit.KeepWarm(&s.Unit)
 	}

@@ -49,7 +49,7 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 		s.Presence.Heartbeat(now, in.Shutdown)
 		out = s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out)
 	case Resolve:
-		s.resolved(in.Alert, now)
+		s.resolved(c, in.Alert, now)
 	case Feedback:
 		out = s.judged(c, in.Alert, in.Verdict, in.Was, now, out)
 	case Rejudged:
@@ -60,9 +60,11 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 	return s.inhibit(c, now, out, from), over
 }
 
-// Configured goes before the Tick of another configuration: where that corrects temperatures
-// otherwise that were judged, they are to be judged once more.
+// Configured goes before the Tick of another configuration: alerts that its limits do not
+// carry are superseded with that Tick, and where it corrects temperatures otherwise that
+// were judged, they are to be judged once more.
 func (s *State) Configured(was, is *Config) {
+	s.Alert.Configured(&was.Alert, &is.Alert)
 	if from, differ := rimewatch.CorrectedFrom(was.Offsets, is.Offsets, rimewatch.ProductZoneTemp); differ {
 		s.Health.Doubt(from)
 	}

@@ -317,7 +317,7 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 	}
 	if t.Kind == alert.Resolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
-		row.Relearning = t.Relearning
+		row.Relearning, row.Superseded = t.Relearning, t.Superseded
 	} else {
 		row.Prediction = t.Prediction
 		if i >= 0 {

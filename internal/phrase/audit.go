@@ -247,11 +247,11 @@ var auditSubjects = map[string]string{
 // auditLabels name facts.
 var auditLabels = map[string]string{
 	"address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
-	"clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
+	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
 	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End", "equipment_type": "Equipment type",
-	"equipment_types": "Equipment types", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
+	"equipment_types": "Equipment types", "exposure_min_per_day": "Minutes a day beyond the limit", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
 	"fields": "Measurements", "from": "From", "heartbeat_interval_s": "Reports every", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour",
 	"firmware_version": "Firmware", "installed_at": "Installed", "issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
 	"limits": "Limits", "low_delay_s": "Delay of too cold", "manufacturer": "Manufacturer", "match": "Applies to", "model": "Model", "name": "Name",
@@ -260,7 +260,7 @@ var auditLabels = map[string]string{
 	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
 	"severities": "Severities", "severity": "Severity", "site_id": "Site", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
-	"temp_max": "Warm limit", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
+	"warm": "Too warm", "temp_max": "Warm limit", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
 	"topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "username": "User name",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",
 }

@@ -204,6 +204,19 @@ var unknown = entry{title: "Needs attention", ending: "Back to normal", what: "S
 
 const relearningEnding = "Learning what is normal again"
 
+// supersededEnding and supersededBy are the headlines and the sentences of alerts that
+// ended because they are judged otherwise.
+var (
+	supersededEnding = map[rimewatch.Superseded]string{
+		rimewatch.SupersededLimits:   "Judged by other limits now",
+		rimewatch.SupersededUnjudged: "Not judged any more",
+	}
+	supersededBy = map[rimewatch.Superseded]string{
+		rimewatch.SupersededLimits:   "The limits were changed, and %v is within the new ones.",
+		rimewatch.SupersededUnjudged: "The limits or the type were changed, and nothing judges this any more.",
+	}
+)
+
 // typeNames are those of types whose headlines depend on the alert.
 var typeNames = map[rimewatch.AlertType]string{
 	rimewatch.SensorFault:                "Faulty sensor",

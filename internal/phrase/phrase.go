@@ -126,6 +126,9 @@ func (w Words) Ending(a *rimewatch.Alert) string {
 	if a.Relearning != "" {
 		return w.Say(relearningEnding)
 	}
+	if a.Superseded != "" {
+		return w.Say(supersededEnding[a.Superseded])
+	}
 	if a.Prediction != nil {
 		return w.Say(predictionEnding)
 	}
@@ -153,6 +156,8 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	case a.Status != rimewatch.AlertResolved:
 	case a.Relearning != "":
 		return w.relearning(a.Relearning), ""
+	case a.Superseded != "":
+		return join(w.fill(supersededBy[a.Superseded], a), w.Say("Nothing has recovered.")), ""
 	case a.Resolution != rimewatch.ResolvedAuto: // by a person, or its device is gone: the condition may still hold
 		return w.fill(e.what, a), ""
 	case a.Type == rimewatch.SiteOffline && value(a.Value) > 0:

@@ -78,8 +78,8 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 	w := c.words()
 	lasted, name, title := w.span(v.ResolvedAt.Sub(began(v))), w.who(v), w.Title(&v.Alert)
 	var subject string
-	switch v.Resolution {
-	case rimewatch.ResolvedManual:
+	switch {
+	case v.Resolution == rimewatch.ResolvedManual:
 		by := v.ResolvedBy
 		if by == "" {
 			by = w.Say("Someone")
@@ -89,7 +89,7 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 		if v.Note != "" {
 			d.Text += " " + w.Sayf("Note: %s", v.Note)
 		}
-	case rimewatch.ResolvedSuperseded:
+	case v.Resolution == rimewatch.ResolvedSuperseded && v.Superseded == "" && v.Relearning == "":
 		subject = w.Sayf("%s: removed", name)
 		d.Text = w.Sayf("%s was removed or replaced, so the alert “%s” is resolved.", name, title)
 	default:

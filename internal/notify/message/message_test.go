@@ -90,6 +90,14 @@ func TestSubjectsAndTexts(t *testing.T) {
 		}, recovery, "alert.resolved", "[resolved] Back walk-in: resolved by Ada <ada@example.org> after 3 h", "Ada <ada@example.org> resolved the alert “Too warm”. Note: Door shut."},
 		{"removed", func(v *rimewatch.AlertView) { over(v); v.Resolution = rimewatch.ResolvedSuperseded }, recovery, "alert.resolved", "[resolved] Back walk-in: removed",
 			"Back walk-in was removed or replaced, so the alert “Too warm” is resolved."},
+		{"by other limits", func(v *rimewatch.AlertView) {
+			over(v)
+			v.Resolution, v.Superseded = rimewatch.ResolvedSuperseded, rimewatch.SupersededLimits
+		}, recovery, "alert.resolved", "[resolved] Back walk-in: judged by other limits now after 3 h", "The limits were changed, and −8.3 °C is within the new ones. Nothing has recovered."},
+		{"not judged", func(v *rimewatch.AlertView) {
+			over(v)
+			v.Resolution, v.Superseded = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged
+		}, recovery, "alert.resolved", "[resolved] Back walk-in: not judged any more after 3 h", "The limits or the type were changed, and nothing judges this any more. Nothing has recovered."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m := context(t, at+2*rimewatch.Hour+4*rimewatch.Minute).Of(view(c.change), c.reason)
