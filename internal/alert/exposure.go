@@ -54,10 +54,9 @@ const (
 	fullDay
 )
 
-// stretch is a run beyond a limit, from its first sample until it is known not to hold.
-type stretch struct{ from, to unit.Stamp }
-
-func (s *stretch) set(from, to rimewatch.Time) { s.from, s.to = unit.StampOf(from), unit.StampOf(to) }
+// stretch is a run beyond a limit: from its first sample, or the first after a silence in
+// it, until it is known not to hold. It began before the silences in it.
+type stretch struct{ began, from, to unit.Stamp }
 
 // since is the part of the run from a moment on.
 func (s *stretch) since(from rimewatch.Time) rimewatch.Time {
@@ -107,6 +106,15 @@ func (r row) advance(to rimewatch.Time) {
 	copy(r.slots[n:], r.slots)
 	clear(r.slots[:n])
 	r.head = unit.StampOf(head + rimewatch.Time(n)*r.width)
+}
+
+// slot is when the slot begins that a moment is in.
+func (r row) slot(at rimewatch.Time) rimewatch.Time {
+	head := r.head.Time()
+	if at >= head {
+		return head
+	}
+	return head - (head-at+r.width-1)/r.width*r.width
 }
 
 // add puts a run that is over into its slots.
@@ -163,7 +171,8 @@ func (r row) oldest(from rimewatch.Time) rimewatch.Time {
 func (r row) below(newest *stretch, at, d, part rimewatch.Time) rimewatch.Time {
 	for i := len(r.slots); i >= 0; i-- {
 		from := at - d
-		if others := r.since(from, false); others == 0 || others+newest.since(from) < part {
+		sum, own := r.since(from, false), r.since(max(from, r.slot(newest.began.Time())), false)
+		if sum == own || sum+newest.since(from) < part {
 			break
 		}
 		// The next slot leaves the window.
@@ -246,8 +255,10 @@ func (y *exposure) run(r *stretch, on, defrost uint8, at, e, most rimewatch.Time
 	}
 	if is && !(was && r.to.Time() == e) {
 		y.settle(r, defrost, b)
-		r.set(e, e)
-		y.bits &^= defrost
+		if r.from, r.to = y.at, y.at; !was {
+			r.began = y.at
+			y.bits &^= defrost
+		}
 	}
 	y.bits &^= on
 	if is {
@@ -406,7 +417,8 @@ func (y *exposure) begin(b *bounds, at, most rimewatch.Time) {
 		}
 		y.settle(r.run, r.defrost, b)
 		if *r.run = (stretch{}); on&r.on != 0 {
-			r.run.set(at, at)
+			now := unit.StampOf(at)
+			*r.run = stretch{now, now, now}
 		}
 	}
 	y.warned, y.critical, y.bits = window{}, window{}, on
@@ -464,7 +476,7 @@ func (g gap) usual(otherwise rimewatch.Time) rimewatch.Time {
 
 // moments are all that are remembered.
 func (y *exposure) moments() []*unit.Stamp {
-	return []*unit.Stamp{&y.at, &y.told, &y.warn.from, &y.warn.to, &y.crit.from, &y.crit.to, &y.warned.head, &y.critical.head, &y.lasted.head, &y.day.head}
+	return []*unit.Stamp{&y.at, &y.told, &y.warn.began, &y.warn.from, &y.warn.to, &y.crit.began, &y.crit.from, &y.crit.to, &y.warned.head, &y.critical.head, &y.lasted.head, &y.day.head}
 }
 
 func (y *exposure) code(c *unit.Codec) {

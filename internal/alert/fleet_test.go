@@ -170,8 +170,8 @@ var faultCases = []struct {
 	{"door_open", "walkin_cooler", 9, "high_temperature"},
 	{"door_open", "reach_in_cooler vaccine_refrigerator", 9, "door_open_suspected high_temperature"},
 	{"gasket_leak", "", 20, ""},
-	{"sensor_drift", "walkin_freezer", 20, "sensor_fault slow_recovery"},   // the zone of the defrost at its onset stays 4 K warm
-	{"sensor_drift", "walkin_cooler", 20, "high_temperature sensor_fault"}, // it stops at a zone that it never cooled to
+	{"sensor_drift", "walkin_freezer", 20, "high_temperature sensor_fault slow_recovery"}, // the zone of the defrost at its onset stays 4 K warm, and touches its limit
+	{"sensor_drift", "walkin_cooler", 20, "high_temperature sensor_fault"},                // it stops at a zone that it never cooled to
 	{"sensor_drift", "reach_in_cooler display_case_open vaccine_refrigerator", 20, "high_temperature sensor_fault"},
 	{"sensor_stuck", "", 20, "sensor_fault"},
 	{"sensor_disconnected", "", 20, "sensor_fault"},

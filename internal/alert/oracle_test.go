@@ -145,37 +145,64 @@ func (tr *trace) beyond(f rimewatch.Field, delay rimewatch.Time, is func(v float
 	return tr.held(delay, f != rimewatch.ProductZoneTemp, func(i int) bool { v, ok := get(i); return ok && is(v) })
 }
 
+// adds is when the time for which the zone is beyond a limit has added up, for the first
+// time after the onset, to a share of the delay within twice of it, on a reading that is
+// beyond.
+func (tr *trace) adds(delay rimewatch.Time, share float64, is func(v float64) bool) rimewatch.Time {
+	get := tr.value(rimewatch.ProductZoneTemp)
+	sum, from := rimewatch.Time(0), 0
+	holds := make([]bool, len(tr.rs))
+	for i := range tr.rs {
+		v, ok := get(i)
+		holds[i] = ok && is(v)
+		if i > 0 && holds[i-1] {
+			sum += tr.interval
+		}
+		for ; tr.rs[from].At < tr.rs[i].At-2*delay; from++ {
+			if holds[from] {
+				sum -= tr.interval
+			}
+		}
+		if at := tr.rs[i].At; holds[i] && at > tr.onset && delay > 0 && float64(sum) >= share*float64(delay) {
+			return at
+		}
+	}
+	return never
+}
+
 // zone judges the product temperature. Where the excursion began at an hour of
 // defrosts the warning may wait for defrost and recovery.
 func (tr *trace) zone(low bool) span {
 	l := &tr.e.Limits
 	const f = rimewatch.ProductZoneTemp
+	due := func(delay rimewatch.Time, is func(v float64) bool) span {
+		lasts := tr.beyond(f, delay, is)
+		return span{min(lasts, tr.adds(delay, 0.9, is)), min(lasts, tr.adds(delay, 1, is))}
+	}
 	if low {
 		b := (&State{}).zoneBounds(&Config{Config: unit.Config{Equipment: tr.e}, Limits: *l}, true)
-		at := tr.beyond(f, b.warnDelay, func(v float64) bool { return v < *l.TempMin })
+		at := due(b.warnDelay, func(v float64) bool { return v < *l.TempMin })
 		if l.CriticalMin != nil {
-			at = min(at, tr.beyond(f, b.critDelay, func(v float64) bool { return v < *l.CriticalMin }))
+			at = at.or(due(b.critDelay, func(v float64) bool { return v < *l.CriticalMin }))
 		}
-		return exactly(at)
+		return at
 	}
 	tooWarm := func(v float64) bool { return v > *l.TempMax }
-	soon := tr.beyond(f, seconds(l.DelayS), tooWarm)
-	if soon == never {
+	soon := due(seconds(l.DelayS), tooWarm)
+	if soon.to == never {
 		return no
 	}
-	late := soon
-	if tr.defrostNear(soon - seconds(l.DelayS)) {
+	if tr.defrostNear(soon.to - seconds(l.DelayS)) {
 		grace := max(seconds(l.DelayS), minutes(tr.e.Defrost.MaxMin+tr.e.Defrost.RecoverMin))
-		late = tr.beyond(f, grace, tooWarm)
+		soon.to = tr.beyond(f, grace, tooWarm)
 	}
 	if l.CriticalMax != nil {
-		critical := tr.beyond(f, seconds(l.CriticalDelayS), func(v float64) bool { return v > *l.CriticalMax })
-		soon, late = min(soon, critical), min(late, critical)
+		soon = soon.or(due(seconds(l.CriticalDelayS), func(v float64) bool { return v > *l.CriticalMax }))
 	}
 	if tr.e.TCS {
-		late = min(late, tr.beyond(f, 2*hour, tooWarm))
+		soon.to = min(soon.to, tr.beyond(f, 2*hour, tooWarm))
 	}
-	return span{soon, late}
+	return soon
 }
 
 // defrostNear reports whether this or the days before had a defrost around this
