@@ -158,6 +158,7 @@ func (s *Service) checkOwners(ctx context.Context) {
 		s.log.Warn("look for workspaces without an owner", "error", err)
 		return
 	}
+	list = slices.DeleteFunc(list, func(w rimewatch.Workspace) bool { return !s.serves(w.ID) })
 	s.ownerless.Store(int64(len(list)))
 	if len(list) == 0 {
 		return

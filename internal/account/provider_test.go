@@ -126,7 +126,10 @@ func TestLeavingTheGroups(t *testing.T) {
 			t.Errorf("the letter lacks %q:\n%s", want, l.Text)
 		}
 	}
-	same(t, f.Ownerless(), 1) // the operator is told
+	same(t, f.Ownerless(), 1)                                                                    // the operator is told
+	another := New(Config{Store: f.store, Serves: func(id int64) bool { return id != f.ws.ID }}) // and by one shard alone
+	another.checkOwners(f.ctx)
+	same(t, another.Ownerless(), 0)
 	in, err = f.provided("pat@example.com", now, "chiefs")
 	f.ok(err)
 	f.checkOwners(f.ctx)

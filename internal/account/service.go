@@ -49,6 +49,9 @@ type Config struct {
 	// sign in there alone lapse TokenLife after they last did, default DefaultTokenLife.
 	Provider  bool
 	TokenLife rimewatch.Time
+	// Serves reports whether the operator hears of a workspace by this service, and
+	// not by that of another shard; nil = of all.
+	Serves func(workspaceID int64) bool
 	// Seal returns what encrypts secrets that must be read again, such as those of
 	// second factors, or an error while there is none; nil = they are kept as they are.
 	Seal func() (cipher.AEAD, error)
@@ -82,6 +85,7 @@ type Service struct {
 	provider  bool
 	tokenLife rimewatch.Time
 	notices   chan notice
+	serves    func(workspaceID int64) bool
 	ownerless atomic.Int64
 
 	signIns signIns
@@ -102,6 +106,9 @@ func New(cfg Config) *Service {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
+	if cfg.Serves == nil {
+		cfg.Serves = func(int64) bool { return true }
+	}
 	if cfg.OnRevoke == nil {
 		cfg.OnRevoke = func(int64) {}
 	}
@@ -113,7 +120,7 @@ func New(cfg Config) *Service {
 		rand:   cfg.Rand,
 		log:    cfg.Logger,
 		mail:   cfg.Mail, publicURL: cfg.PublicURL, resets: make(chan resetRequest, resetWaiting),
-		grants: cfg.Grants, provider: cfg.Provider, tokenLife: cmp.Or(cfg.TokenLife, DefaultTokenLife), notices: make(chan notice, noticesWaiting),
+		grants: cfg.Grants, serves: cfg.Serves, provider: cfg.Provider, tokenLife: cmp.Or(cfg.TokenLife, DefaultTokenLife), notices: make(chan notice, noticesWaiting),
 		touched: make(map[int64]sessionTouch),
 	}
 	s.tokens.cache.init()

@@ -48,9 +48,13 @@ func (a *App) setAccounts() error {
 	for _, r := range roles {
 		grants = append(grants, account.Grant{Group: r.Group, Workspace: r.Workspace, Role: rimewatch.Role(r.Role)})
 	}
+	var serves func(int64) bool
+	if a.cfg.part != nil {
+		serves = a.cfg.part.holds
+	}
 	a.Accounts = account.New(account.Config{
 		Store: a.Store, OnRevoke: a.Hub.Revoke, Logger: a.log, Mail: a.letters(), PublicURL: strings.TrimSuffix(a.cfg.PublicURL, "/"),
-		Grants: grants, Provider: a.cfg.OIDCIssuer != "", TokenLife: rimewatch.Time(a.cfg.OIDCTokenDays) * rimewatch.Day, Seal: seal,
+		Grants: grants, Provider: a.cfg.OIDCIssuer != "", TokenLife: rimewatch.Time(a.cfg.OIDCTokenDays) * rimewatch.Day, Seal: seal, Serves: serves,
 	})
 	return nil
 }
