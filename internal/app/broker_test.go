@@ -184,7 +184,7 @@ func TestBrokerRefused(t *testing.T) {
 		{"mqtt://" + locked.addr, `,"username":"a","password":"b"`, "allow this user"},
 		{"mqtts://" + locked.addr, "", "TLS"},
 		{"mqtt://" + webServer(t), "", "not an MQTT broker"},
-		{"mqtt://10.255.255.1:1883", "", "10.255.255.1 is not public"},
+		{"mqtt://10.255.255.1:1883", "", "address is not public"},
 		{"mqtt://nobody.invalid:1883", "", "does not resolve"},
 	} {
 		path := h.brokerSource(c.url, c.more)

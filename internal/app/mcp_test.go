@@ -98,7 +98,7 @@ func TestAssistant(t *testing.T) {
 	}
 	other, err := h.Accounts.FindWorkspace(t.Context(), "Beta", true, rimewatch.TimeOf(time.Now()))
 	h.must(err)
-	for name, scopes := range map[string]rimewatch.Scopes{"read": rimewatch.ScopesRead, "ingest": rimewatch.ScopesIngest} {
+	for name, scopes := range map[string]rimewatch.Scopes{"read": rimewatch.ScopesRead, "alerts": rimewatch.ScopeAlertsRead} {
 		token, _ := h.newToken(h.workspace(), scopes)
 		s, err := h.assistant(token)
 		h.must(err)

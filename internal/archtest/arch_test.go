@@ -38,7 +38,7 @@ var pure = map[string][]string{
 	"internal/notify/plan":    nil,
 	"internal/report":         {module + "/internal/phrase", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
 	"internal/wire":           nil,
-	"internal/inlet":          {"github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
+	"internal/inlet":          {module + "/internal/wire", "github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
 	"internal/engine":         {module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
@@ -62,7 +62,7 @@ var may = map[string][]string{
 	"internal/httpapi/export":    {"internal/httpapi"},
 	"internal/httpapi/submit":    {"internal/httpapi", "internal/httpapi/shortpath", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/shortpath": nil,
-	"internal/httpapi/v1":        {"internal/httpapi", "internal/wire", "internal/store", "internal/account", "internal/health", "internal/phrase", "internal/predict", "policies"},
+	"internal/httpapi/v1":        {"internal/httpapi", "internal/limit", "internal/wire", "internal/store", "internal/account", "internal/health", "internal/phrase", "internal/predict", "policies"},
 	"internal/notify":            {"internal/phrase", "internal/wire", "internal/store", "internal/deadline", "internal/notify/message", "internal/notify/plan"},
 	"internal/notify/outbound":   nil,
 	"internal/notify/email":      {"internal/notify/message", "internal/phrase"},

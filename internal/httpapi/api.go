@@ -76,6 +76,7 @@ type API struct {
 	cfg        Config
 	mux        *http.ServeMux
 	routes     []Route
+	beside     []Route
 	direct     map[string]http.HandlerFunc // POST, by path: they go past the router
 	outside    map[string]bool             // first parts of paths that are ours without Prefix
 	doc        *huma.OpenAPI
@@ -94,8 +95,8 @@ type API struct {
 	// token that was revoked is no guess at a password.
 	SignInFailures *account.FailureLimiter
 	crossOrigin    *http.CrossOriginProtection
-	bulk           *places // for bodies over MaxSingleBody
-	bodies         *places // for those over promptBody
+	bulk           *Places // for bodies over MaxSingleBody
+	bodies         *Places // for those over promptBody
 	tickets        ticketBox
 	keys           keys
 	secure         bool   // the public URL is https
@@ -135,8 +136,8 @@ func New(cfg Config, parts ...Part) (*API, error) {
 
 		SignInFailures: account.NewFailureLimiter(cfg.AuthRateLimit),
 		crossOrigin:    http.NewCrossOriginProtection(),
-		bulk:           newPlaces(bulkAll, bulkWorkspace),
-		bodies:         newPlaces(bodiesAll, bodiesWorkspace),
+		bulk:           NewPlaces(bulkAll, bulkWorkspace, errManyBodies()),
+		bodies:         NewPlaces(bodiesAll, bodiesWorkspace, errManyBodies()),
 		keys:           newKeys(),
 		aliases:        []alias{{reflect.TypeFor[rimewatch.Time](), reflect.TypeFor[wireTime]()}},
 	}
@@ -180,11 +181,16 @@ func (a *API) Log() *slog.Logger { return a.cfg.Log }
 // Routes returns the route table.
 func (a *API) Routes() []Route { return a.routes }
 
+// Beside returns what is on the router beside the route table, by method and path.
+func (a *API) Beside() []Route { return a.beside }
+
 // Prefix is where the API lives.
 const Prefix = "/api"
 
-// ServeHTTP answers one request. Direct routes take a short way past the router.
+// ServeHTTP answers one request. Direct routes take a short way past the router. No
+// handler gets at a body but by Body and BulkBody.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = seal(r)
 	if r.Method == http.MethodPost {
 		if serve := a.direct[strings.TrimSuffix(r.URL.Path, "/")]; serve != nil {
 			serve(w, r)

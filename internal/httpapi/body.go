@@ -117,6 +117,40 @@ func errTooLarge(limit int) *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The body must not be larger than %d bytes, after decompression.", limit)
 }
 
+// sealed is the body of a request on its way to a handler: it cannot be read but by
+// readBody, past which no handler gets at what was sent.
+type sealed struct{ sent io.ReadCloser }
+
+var errSealed = errors.New("a body is read by the frame alone")
+
+// Read implements io.Reader. It always fails.
+func (*sealed) Read([]byte) (int, error) { return 0, errSealed }
+
+// Close implements io.Closer.
+func (s *sealed) Close() error { return s.sent.Close() }
+
+// seal returns a request whose body nothing but readBody can read. It is another one:
+// the server still has to know its own body by its type.
+func seal(r *http.Request) *http.Request {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r
+	}
+	closed := r.WithContext(r.Context())
+	closed.Body = &sealed{r.Body}
+	return closed
+}
+
+// sentBody returns the body of a request as it was sent, nil = there is none.
+func sentBody(r *http.Request) io.Reader {
+	if s, ok := r.Body.(*sealed); ok {
+		return s.sent
+	}
+	if r.Body == http.NoBody {
+		return nil
+	}
+	return r.Body
+}
+
 // readBody reads and decompresses a whole body of at most limit bytes into buf,
 // which it returns, grown where needed. hold is called once, before more than
 // promptBody bytes are held, and may refuse.
@@ -128,88 +162,99 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 	if r.ContentLength > int64(limit) {
 		return buf, errTooLarge(limit)
 	}
-	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+	sent := sentBody(r)
+	if r.ContentLength == 0 || sent == nil {
 		return buf[:0], nil
 	}
-	paced := pace(w, r.Body, r.ContentLength)
+	paced := pace(w, sent, r.ContentLength)
 	defer paced.done()
-	// What is compressed counts, too: empty members decompress to nothing for ever.
-	var src io.Reader = &boundedReader{r: paced, left: int64(limit)}
-	if encoding != "" && r.ContentLength > 0 && r.ContentLength <= promptBody {
-		// Little can be much to decompress: the time that takes is ours, not the sender's.
-		packed, e := readAll(paced, make([]byte, 0, r.ContentLength+1), int(r.ContentLength), promptBody, nil, badCompression)
-		if e != nil {
-			return buf, e
-		}
-		paced.arrived()
-		src = bytes.NewReader(packed)
-	}
-	switch encoding {
-	case "":
+	if encoding == "" {
 		if n := int(r.ContentLength); n > cap(buf) {
 			// One more byte, so that the end is seen without growing again. What is
 			// only claimed takes no memory.
 			buf = make([]byte, 0, min(n, promptBody)+1)
 		}
-		return readAll(paced, buf, int(r.ContentLength), limit, hold, nil)
-	case "gzip":
-		z := gzipReaders.Get().(*gzip.Reader)
-		defer gzipReaders.Put(z)
-		if err := z.Reset(src); err != nil {
-			return buf, badCompression(err)
-		}
-		return readAll(z, buf, -1, limit, hold, badCompression)
-	default:
-		z := zstdReaders.Get().(*zstd.Decoder)
-		defer func() {
-			_ = z.Reset(nil) // lets go of the body
-			zstdReaders.Put(z)
-		}()
-		if err := z.Reset(src); err != nil {
-			return buf, badCompression(err)
-		}
-		return readAll(z, buf, -1, limit, hold, badCompression)
+		return readAll(paced, buf, int(r.ContentLength), limit, hold)
 	}
+	if hold != nil {
+		hold = sync.OnceValue(hold)
+	}
+	packed, e := readAll(paced, make([]byte, 0, min(max(int(r.ContentLength), 0), promptBody)+1), int(r.ContentLength), limit, hold)
+	if e != nil {
+		return buf, e
+	}
+	paced.arrived() // little can be much to decompress: the time that takes is ours, not the sender's
+	return unpack(encoding, packed, buf, limit, hold)
+}
+
+// unpack decompresses a body of at most limit bytes into buf, which it returns, grown
+// where needed. It begins again with more room where there was too little, and never
+// has more than limit: what a body claims to become takes no memory.
+func unpack(encoding string, packed, buf []byte, limit int, hold func() *rimewatch.Error) ([]byte, *rimewatch.Error) {
+	const factor = 4 // of room, from one try to the next
+	for room := max(cap(buf)-1, min(factor*len(packed)+512, promptBody)); ; room *= factor {
+		room = min(room, limit)
+		if room > promptBody && hold != nil {
+			if e := hold(); e != nil {
+				return buf, e
+			}
+		}
+		if cap(buf) <= room {
+			buf = roomFor(room)
+		}
+		n, err := unpackInto(encoding, packed, buf[:room+1])
+		switch {
+		case err != nil && !errors.Is(err, errNoRoom):
+			return buf, rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be decompressed.")
+		case err == nil && n <= room:
+			return buf[:n], nil
+		case room == limit:
+			return buf, errTooLarge(limit)
+		}
+	}
+}
+
+// errNoRoom means that a body becomes larger than there is room.
+var errNoRoom = errors.New("the body is larger than its room")
+
+// unpackInto decompresses into room and returns how much it became.
+func unpackInto(encoding string, packed, room []byte) (n int, err error) {
+	if encoding == "zstd" {
+		out, err := zstdDecoder().DecodeAll(packed, room[:0:len(room)])
+		if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+			err = errNoRoom
+		}
+		return len(out), err
+	}
+	z := gzipReaders.Get().(*gzip.Reader)
+	defer gzipReaders.Put(z)
+	if err := z.Reset(bytes.NewReader(packed)); err != nil {
+		return 0, err
+	}
+	for n < len(room) {
+		k, err := z.Read(room[n:])
+		n += k
+		if err == io.EOF { //nolint:errorlint // one that is cut off wraps it
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, errNoRoom
 }
 
 var gzipReaders = sync.Pool{New: func() any { return new(gzip.Reader) }}
 
-// A decoder works on the caller's goroutine, with a window no larger than the
-// largest body.
-var zstdReaders = sync.Pool{New: func() any {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBulkBody))
+// zstdDecoder decodes whole bodies on the caller's goroutine, into the room that it is
+// given: the window of a frame takes no memory of its own.
+var zstdDecoder = sync.OnceValue(func() *zstd.Decoder {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxBulkBody), zstd.WithDecodeAllCapLimit(true))
 	if err != nil {
 		panic(err) // the options are wrong
 	}
 	return z
-}}
-
-// boundedReader fails with errBound after left bytes.
-type boundedReader struct {
-	r    io.Reader
-	left int64
-}
-
-var errBound = errors.New("compressed body is too large")
-
-func (b *boundedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
-		return 0, errBound
-	}
-	n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
-	b.left -= int64(n)
-	return n, err
-}
-
-func badCompression(err error) *rimewatch.Error {
-	if errors.Is(err, errBound) {
-		return rimewatch.Wrap(rimewatch.CodePayloadTooLarge, err, "The compressed body is too large.")
-	}
-	if e := brokenBody(err); e != nil {
-		return e
-	}
-	return rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be decompressed.")
-}
+})
 
 // brokenBody reports whether reading failed because of the connection.
 func brokenBody(err error) *rimewatch.Error {
@@ -244,7 +289,7 @@ func Reuse(body []byte) {
 // readAll reads src into buf. size is what a body claims to have, -1 when that is not
 // known: once it has a place it gets room for all of it, instead of twice as much in
 // ever larger pieces that are thrown away.
-func readAll(src io.Reader, buf []byte, size, limit int, hold func() *rimewatch.Error, onError func(error) *rimewatch.Error) ([]byte, *rimewatch.Error) {
+func readAll(src io.Reader, buf []byte, size, limit int, hold func() *rimewatch.Error) ([]byte, *rimewatch.Error) {
 	buf = buf[:0]
 	for {
 		if len(buf) > promptBody && hold != nil {
@@ -270,10 +315,7 @@ func readAll(src io.Reader, buf []byte, size, limit int, hold func() *rimewatch.
 			return buf, errTooLarge(limit)
 		case err == io.EOF:
 			return buf, nil
-		case err == nil:
-		case onError != nil:
-			return buf, onError(err)
-		default:
+		case err != nil:
 			if e := brokenBody(err); e != nil {
 				return buf, e
 			}

@@ -41,12 +41,12 @@ func TestBodyOfNothing(t *testing.T) {
 // workspaces upload.
 func TestPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newPlaces(6, 4)
+		b := NewPlaces(6, 4, errManyBodies())
 		var held []func()
 		hold := func(workspace int64, n int) {
 			t.Helper()
 			for range n {
-				release, e := b.take(t.Context(), workspace)
+				release, e := b.Take(t.Context(), workspace)
 				if e != nil {
 					t.Fatalf("workspace %d: %v", workspace, e)
 				}
@@ -56,7 +56,7 @@ func TestPlaces(t *testing.T) {
 		refused := func(workspace int64) {
 			t.Helper()
 			start := time.Now()
-			if _, e := b.take(t.Context(), workspace); e == nil || e.Code != rimewatch.CodeRateLimited || e.RetryAfter == 0 {
+			if _, e := b.Take(t.Context(), workspace); e == nil || e.Code != rimewatch.CodeRateLimited || e.RetryAfter == 0 {
 				t.Errorf("one more of workspace %d: %v", workspace, e)
 			}
 			if took := time.Since(start); took != placeWait {
@@ -74,7 +74,7 @@ func TestPlaces(t *testing.T) {
 		held = held[1:]
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, e := b.take(ctx, 1); e == nil || e.Code != rimewatch.CodeUnavailable {
+		if _, e := b.Take(ctx, 1); e == nil || e.Code != rimewatch.CodeUnavailable {
 			t.Errorf("a request that was cancelled: %v", e)
 		}
 		for _, release := range held {
@@ -122,7 +122,7 @@ func TestHeldBodies(t *testing.T) {
 func TestLargeBodyIsHeldOnce(t *testing.T) {
 	const size = 900 << 10
 	held := 0
-	body, e := readAll(strings.NewReader(strings.Repeat("x", size)), nil, size, MaxSingleBody, func() *rimewatch.Error { held++; return nil }, nil)
+	body, e := readAll(strings.NewReader(strings.Repeat("x", size)), nil, size, MaxSingleBody, func() *rimewatch.Error { held++; return nil })
 	if e != nil || len(body) != size || held != 1 {
 		t.Fatalf("%d bytes, held %d times, %v", len(body), held, e)
 	}
@@ -130,7 +130,7 @@ func TestLargeBodyIsHeldOnce(t *testing.T) {
 		t.Errorf("room for %d", cap(body))
 	}
 	Reuse(body)
-	again, e := readAll(strings.NewReader(strings.Repeat("y", size)), nil, size, MaxSingleBody, nil, nil)
+	again, e := readAll(strings.NewReader(strings.Repeat("y", size)), nil, size, MaxSingleBody, nil)
 	if e != nil || len(again) != size || strings.Trim(string(again), "y") != "" {
 		t.Errorf("another body in its place: %d bytes, %v", len(again), e)
 	}

@@ -26,11 +26,13 @@ type Call struct {
 	Query     url.Values        // the parameters that the route knows, checked
 	warnings  []string          // about parameters that the route does not know
 	mediaType string            // of the body
-	body      []byte            // checked
-	release   func()            // lets go of the body; nil without one
-	W         http.ResponseWriter
-	R         *http.Request
-	streamed  time.Time // when a streamed answer last moved its deadlines
+	// mediaParams are the parameters of the body's Content-Type.
+	mediaParams map[string]string
+	body        []byte // checked
+	release     func() // lets go of the body; nil without one
+	W           http.ResponseWriter
+	R           *http.Request
+	streamed    time.Time // when a streamed answer last moved its deadlines
 }
 
 type callKey struct{}
@@ -40,6 +42,9 @@ func CallOf(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 
 // Workspace is the one that the principal belongs to.
 func (c *Call) Workspace() int64 { return c.Principal.WorkspaceID }
+
+// Caller is the number of the token or, negative, of the person that makes the call.
+func (c *Call) Caller() int64 { return limitKey(&c.Principal) }
 
 // done lets go of what the call holds.
 func (c *Call) done() {
@@ -60,6 +65,12 @@ func (c *Call) Locale() rimewatch.Locale {
 
 // Words write for whoever asks.
 func (c *Call) Words() phrase.Words { return phrase.In(c.Locale()) }
+
+// Body returns the body with its content type and the parameters of that. The frame has
+// read it within its bounds, and checked it where it is JSON.
+func (c *Call) Body() (body []byte, mediaType string, params map[string]string) {
+	return c.body, c.mediaType, c.mediaParams
+}
 
 // Header sets a response header.
 func (c *Call) Header(name, value string) { c.W.Header().Set(name, value) }

@@ -46,13 +46,8 @@ func (a *API) admit(c *Call) *rimewatch.Error {
 	if a.cfg.Serves != nil && c.Workspace() != 0 && !a.cfg.Serves(c.Workspace()) {
 		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The workspace is served elsewhere.", RetryAfter: time.Second}
 	}
-	if e := c.route.Access.check(&c.Principal); e != nil {
+	if e := c.route.admits(&c.Principal); e != nil {
 		return e
-	}
-	if !c.route.Sited && !c.route.Access.Public && !c.route.Access.Own {
-		if err := c.Principal.RequireAllSites(); err != nil {
-			return AsError(err)
-		}
 	}
 	if e := a.limit(c); e != nil {
 		return e
@@ -180,10 +175,9 @@ func (a *API) limit(c *Call) *rimewatch.Error {
 	}
 	if c.route.PerDevice {
 		who := a.cfg.Identify(c.Workspace(), []byte(c.R.PathValue("serial")))
-		if who == nil {
-			return nil
+		if who != nil && c.Principal.Sites().Has(who.SiteID) {
+			return takeFrom(a.DeviceLimit, who.ID, c.Now, c.W.Header())
 		}
-		return takeFrom(a.DeviceLimit, who.ID, c.Now, c.W.Header())
 	}
 	return takeFrom(a.tokenLimit, limitKey(&c.Principal), c.Now, c.W.Header())
 }
@@ -208,7 +202,7 @@ func takeFrom(l *Limiter, key int64, now rimewatch.Time, h http.Header) *rimewat
 // takeBody reads the body of a route that has one, and checks its type and size.
 func (a *API) takeBody(c *Call) *rimewatch.Error {
 	b := &c.route.Body
-	if len(b.Types) == 0 || b.Stream {
+	if len(b.Types) == 0 {
 		return nil
 	}
 	if c.R.ContentLength == 0 {
@@ -217,11 +211,10 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 		}
 		return ErrEmptyBody
 	}
-	mediaType, _, e := ContentType(c.R.Header, b.Types...)
-	if e != nil {
+	var e *rimewatch.Error
+	if c.mediaType, c.mediaParams, e = ContentType(c.R.Header, b.Types...); e != nil {
 		return e
 	}
-	c.mediaType = mediaType
 	if c.body, c.release, e = a.body(c); e != nil {
 		return e
 	}
@@ -232,7 +225,7 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 		}
 		return ErrEmptyBody
 	}
-	if mediaType == TypeJSON {
+	if c.mediaType == TypeJSON {
 		return MeantAsJSON(c.R.Header, c.body)
 	}
 	return nil
@@ -240,7 +233,10 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 
 // body reads the body. One that anybody may send has nothing large to say.
 func (a *API) body(c *Call) (body []byte, release func(), e *rimewatch.Error) {
-	if !c.route.Access.Public {
+	switch {
+	case c.route.Body.Bulk:
+		return a.BulkBody(c.W, c.R, c.Workspace(), nil)
+	case !c.route.Access.Public:
 		return a.Body(c.W, c.R, c.Workspace(), nil)
 	}
 	body, e = readBody(c.W, c.R, nil, promptBody, nil)
@@ -251,7 +247,7 @@ func (a *API) body(c *Call) (body []byte, release func(), e *rimewatch.Error) {
 func (a *API) checkFields(c *Call) *rimewatch.Error {
 	query, warnings, e := a.checker.query(c.route.op.Parameters, c.R.URL.RawQuery)
 	c.Query, c.warnings = query, warnings
-	if len(c.body) == 0 {
+	if len(c.body) == 0 || c.mediaType != TypeJSON {
 		return e
 	}
 	return merge(e, a.checker.Body(c.route.bodySchema, c.body))

@@ -16,7 +16,7 @@ func (a *API) Inner(c *Call, path string, values map[string]string, query url.Va
 	if rt == nil {
 		return errNoSuchPath()
 	}
-	if e := rt.Access.check(&c.Principal); e != nil {
+	if e := rt.admits(&c.Principal); e != nil {
 		return e
 	}
 	inner := &Call{ID: c.ID, Now: c.Now, route: rt, Principal: c.Principal, W: w}

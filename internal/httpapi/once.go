@@ -171,17 +171,6 @@ func (w *Work) replay(ctx context.Context, old, x *store.Answer) (status int, bo
 // once takes a request with an Idempotency-Key to its route.
 func (a *API) once(c *Call, r *http.Request) {
 	w := c.W
-	if c.route.Body.Stream {
-		body, release, e := a.BulkBody(w, r, c.Workspace(), nil)
-		defer release()
-		if e != nil {
-			a.Fail(c, e)
-			return
-		}
-		c.body = body
-		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		r.Header.Del("Content-Encoding")
-	}
 	var failed *held
 	status, body, replayed, e := a.Once(r, &Work{
 		Principal: &c.Principal, Now: c.Now, Body: c.body, Query: c.doing(), Repeats: c.route.Repeats,

@@ -71,7 +71,7 @@ func TestSlowSenders(t *testing.T) {
 				src := &pacedReader{}
 				src.timer = time.AfterFunc(time.Hour, src.check)
 				src.begin(w, hr.Body, true)
-				_, e := readAll(src, nil, -1, 1<<20, nil, nil)
+				_, e := readAll(src, nil, -1, 1<<20, nil)
 				src.end()
 				if (e == nil) != tt.ok {
 					t.Errorf("%v", e)

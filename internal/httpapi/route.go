@@ -81,11 +81,24 @@ func (x access) check(p *account.Principal) *rimewatch.Error {
 	return nil
 }
 
+// admits checks whether a principal may call a route.
+func (rt *Route) admits(p *account.Principal) *rimewatch.Error {
+	if e := rt.Access.check(p); e != nil {
+		return e
+	}
+	if !rt.Sited && !rt.Access.Public && !rt.Access.Own {
+		if err := p.RequireAllSites(); err != nil {
+			return AsError(err)
+		}
+	}
+	return nil
+}
+
 // BodyRule is what a route takes as its body.
 type BodyRule struct {
 	Types    []string
 	Optional bool
-	Stream   bool // the handler reads it
+	Bulk     bool // up to maxBulkBody
 }
 
 // The bodies that most routes take.

@@ -33,8 +33,9 @@ func (a *API) registerPlain() {
 }
 
 // Plain adds a path that is not part of the described API, such as those that
-// other people's protocols ask for. Its handler does all checks itself and writes
-// the answer, unless it returns an error. It is called while routes are made.
+// other people's protocols ask for. Its handler does all checks itself, gets a body by
+// Take, and writes the answer, unless it returns an error. It is called while routes are
+// made.
 func (a *API) Plain(method, path string, fn func(c *Call) error) {
 	h := a.rawHandler(fn)
 	if !strings.HasPrefix(path, Prefix+"/") {
@@ -42,9 +43,11 @@ func (a *API) Plain(method, path string, fn func(c *Call) error) {
 		a.outside[first] = true
 	}
 	rt := &Route{Method: method, Path: path}
+	a.beside = append(a.beside, *rt)
 	a.mux.HandleFunc(method+" "+path, func(w http.ResponseWriter, r *http.Request) {
 		c := CallOf(r.Context())
 		c.route, c.W, c.R = rt, w, r
+		defer c.done()
 		h(w, r)
 	})
 }

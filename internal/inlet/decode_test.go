@@ -166,7 +166,7 @@ func TestVendors(t *testing.T) {
 // TestOdd is what senders get wrong.
 func TestOdd(t *testing.T) {
 	lib := library(t)
-	deep := strings.Repeat(`{"a":`, 40) + "1" + strings.Repeat("}", 40)
+	deep := strings.Repeat(`{"a":`, 65) + "1" + strings.Repeat("}", 65)
 	for _, c := range []struct{ body, want string }{
 		{`{"id":"x","temperature":"unavailable"}`, "x"},
 		{`{"id":"x","temperature":null}`, "x"},
@@ -200,9 +200,11 @@ func TestOdd(t *testing.T) {
 		{`{"id":9007199254740993,"temperature":4}`, "9007199254740993 product_zone_temp=4"},
 		{`{"id":123456789,"temperature":4}`, "123456789 product_zone_temp=4"},
 		{`{"temperature":4`, "problem: The payload is not JSON."},
-		{`{"temperature":4}{}`, "problem: The payload is more than one JSON document."},
+		{`{"temperature":4}{}`, "problem: The payload is not JSON."},
 		{"{\"temperature\":\"\xff\"}", "problem: The payload is not UTF-8."},
-		{deep, "problem: The payload is nested deeper than 32 levels."},
+		{deep, "problem: The payload is nested deeper than 64 levels."},
+		{`{"id":"x","temperature":4` + strings.Repeat(`,"a":1`, 10_000) + `}`, "problem: The payload has too many members in one object."},
+		{`{"id":"x","name":"cut \ud83e","temperature":4}`, "x product_zone_temp=4"},
 		{strings.Repeat(" ", MaxPayload+1), "problem: The payload is larger than 1 MiB."},
 		{`{"id":"` + strings.Repeat("x", 200) + `","temperature":4}`, " product_zone_temp=4"}, // no identifier is so long
 		{``, ""},

@@ -3,18 +3,18 @@ package inlet
 import (
 	"bytes"
 	"encoding/json"
-	"io"
+	"errors"
 	"strconv"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Bounds of what is decoded.
 const (
 	MaxPayload = 1 << 20 // bytes
-	maxDepth   = 32      // levels of arrays and objects
 	maxPlain   = 64      // bytes of a body that is one plain value
 	maxItems   = 10_000  // readings in one payload
 )
@@ -42,43 +42,29 @@ func parseJSON(body []byte) (any, error) {
 		return nil, fail("is not UTF-8")
 	case len(bytes.TrimSpace(body)) == 0:
 		return map[string]any{}, nil
-	case depth(body) > maxDepth:
-		return nil, fail("is nested deeper than %d levels", maxDepth)
+	}
+	// The check comes before anything is made of the body, which may take much memory.
+	if err := wire.CheckPayload(body); errors.Is(err, wire.ErrNested) {
+		return nil, fail("is nested deeper than %d levels", wire.MaxDepth)
+	} else if errors.Is(err, wire.ErrMembers) {
+		return nil, fail("has too many members in one object")
+	} else if err != nil {
+		if isPlain(body) {
+			return string(bytes.TrimSpace(body)), nil // one value, as some send over MQTT
+		}
+		return nil, fail("is not JSON")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		if len(body) <= maxPlain && !bytes.ContainsAny(body, "{}[]\"") {
-			return string(bytes.TrimSpace(body)), nil // one value, as some send over MQTT
-		}
 		return nil, fail("is not JSON")
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fail("is more than one JSON document")
 	}
 	return plainNumbers(v), nil
 }
 
-// depth returns the deepest level of a document, for documents that are JSON.
-func depth(body []byte) (deepest int) {
-	level, inText := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case inText && c == '\\':
-			i++
-		case c == '"':
-			inText = !inText
-		case inText:
-		case c == '{' || c == '[':
-			level++
-			deepest = max(deepest, level)
-		case c == '}' || c == ']':
-			level--
-		}
-	}
-	return deepest
-}
+// isPlain reports whether a body may be one value that is not written as JSON.
+func isPlain(body []byte) bool { return len(body) <= maxPlain && !bytes.ContainsAny(body, "{}[]\"") }
 
 // exactInteger is the greatest integer up to which a float64 holds every one.
 const exactInteger = 1 << 53

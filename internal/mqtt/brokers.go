@@ -208,7 +208,7 @@ func (k *link) failed(err error) {
 	defer k.mu.Unlock()
 	if k.state.Connected || k.state.Problem != text {
 		k.state.Since = k.b.cfg.Now()
-		k.b.cfg.Log.Warn("MQTT broker", "source", k.source.ID, "name", k.source.Name, "problem", why.String())
+		k.b.cfg.Log.Warn("MQTT broker", "source", k.source.ID, "name", k.source.Name, "problem", why.String(), "err", err)
 	}
 	k.state.Connected, k.state.Problem = false, text
 }

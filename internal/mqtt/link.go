@@ -339,7 +339,8 @@ func explain(err error) rimewatch.Sentence {
 	case errors.Is(err, errMalformed), errors.Is(err, errTooLarge):
 		return rimewatch.Sentencef("The broker sent something that cannot be read: %s.", err)
 	case errors.As(err, &address):
-		return rimewatch.Sentencef("The broker's address %s is not public. The operator can allow it with --outbound-allow.", address.Address)
+		// Not which: that would reveal what the operator's name servers know.
+		return rimewatch.Sentencef("The broker's address is not public. The operator can allow it with --outbound-allow.")
 	case errors.As(err, &cert):
 		return rimewatch.Sentencef("The broker's certificate is not valid: %s.", cert.Err)
 	case errors.As(err, &record), errors.Is(err, errHandshake) && closedByOther(err):

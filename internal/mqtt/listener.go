@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"container/list"
 	"context"
 	"errors"
 	"log/slog"
@@ -35,7 +36,8 @@ type ListenerConfig struct {
 	Now      func() rimewatch.Time
 	Log      *slog.Logger
 	// Connections bounds those at one time, 0 = 50,000. No workspace has more than
-	// three quarters of them, and no more than a tenth may be about to sign in.
+	// three quarters of them. A tenth may be about to sign in, half of these from one
+	// address: then the oldest of them gives way to a new one.
 	Connections int
 }
 
@@ -58,16 +60,17 @@ type Listener struct {
 	listeners []net.Listener
 	conns     map[*session]bool
 	spaces    map[int64]int           // connections of a workspace
-	signedIn  int                     // of conns
+	silent    list.List               // of *session: those that have not signed in, the oldest first
+	silentOf  map[netip.Addr]int      // how many of an address, or of an IPv6 network
 	byName    map[clientName]*session // the newest of a client
 	memories  map[clientName]*memory
 }
 
-// clientName is what a client calls itself. Sources have names of their own: none
-// takes over a client of another.
+// clientName is what a client calls itself. Sources and tokens have names of their own:
+// none takes over a client of another.
 type clientName struct {
-	source int64
-	id     string
+	source, token int64
+	id            string
 }
 
 // NewListener makes a listener that listens nowhere yet.
@@ -78,7 +81,7 @@ func NewListener(cfg ListenerConfig) *Listener {
 	if cfg.Connections == 0 {
 		cfg.Connections = 50_000
 	}
-	l := &Listener{cfg: cfg, conns: make(map[*session]bool), spaces: make(map[int64]int), byName: make(map[clientName]*session), memories: make(map[clientName]*memory)}
+	l := &Listener{cfg: cfg, conns: make(map[*session]bool), spaces: make(map[int64]int), silentOf: make(map[netip.Addr]int), byName: make(map[clientName]*session), memories: make(map[clientName]*memory)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	return l
 }
@@ -119,23 +122,74 @@ func (l *Listener) stopped() bool {
 
 // start serves a connection, when there is room for it.
 func (l *Listener) start(c net.Conn) {
-	s := &session{l: l, wire: newWire(c, version311), ended: make(chan struct{})}
+	s := &session{l: l, wire: newWire(c, version311), addr: addrOf(c.RemoteAddr()), ended: make(chan struct{})}
 	l.mu.Lock()
-	if l.stopping || len(l.conns) >= l.cfg.Connections || len(l.conns)-l.signedIn > l.cfg.Connections/10 {
+	var aside *session
+	if !l.stopping {
+		aside = l.makeRoom(household(s.addr))
+	}
+	if l.stopping || len(l.conns) >= l.cfg.Connections {
 		l.mu.Unlock()
 		l.Counts.Refused.Add(1)
 		_ = c.Close()
 		return
 	}
 	l.conns[s] = true
+	s.silent = l.silent.PushBack(s)
+	l.silentOf[household(s.addr)]++
 	l.wait.Add(1)
 	l.mu.Unlock()
+	if aside != nil {
+		l.Counts.Refused.Add(1)
+		_ = aside.Close()
+	}
 	l.Counts.Connections.Add(1)
 	go func() {
 		defer l.wait.Done()
 		defer l.end(s)
 		s.serve(l.ctx)
 	}()
+}
+
+// makeRoom has the oldest connection that has not signed in give way where there are too
+// many, from that address or in all; nil = there is room, or none can be made. A device
+// signs in within moments, so what stays silent is what goes. The caller closes it. Under mu.
+func (l *Listener) makeRoom(addr netip.Addr) *session {
+	most := max(2, l.cfg.Connections/10)
+	anywhere := l.silent.Len() >= most || len(l.conns) >= l.cfg.Connections
+	if !anywhere && l.silentOf[addr] < most/2 {
+		return nil
+	}
+	for e := l.silent.Front(); e != nil; e = e.Next() {
+		if s := e.Value.(*session); l.silentOf[addr] < most/2 || household(s.addr) == addr {
+			l.unsilence(s)
+			delete(l.conns, s)
+			return s
+		}
+	}
+	return nil
+}
+
+// unsilence counts a connection no more as one that has not signed in. Under mu.
+func (l *Listener) unsilence(s *session) {
+	if s.silent == nil {
+		return
+	}
+	l.silent.Remove(s.silent)
+	s.silent = nil
+	addr := household(s.addr)
+	if l.silentOf[addr]--; l.silentOf[addr] == 0 {
+		delete(l.silentOf, addr)
+	}
+}
+
+// household is what one customer of a network has: an address, or a network of IPv6.
+func household(a netip.Addr) netip.Addr {
+	if !a.Is6() {
+		return a
+	}
+	p, _ := a.Prefix(64)
+	return p.Addr()
 }
 
 // Stop ends all connections: what was read is stored and acknowledged first, as
@@ -211,11 +265,13 @@ func (l *Listener) enter(s *session, clean bool) (known bool, refused packets.Co
 	switch {
 	case l.stopping:
 		return false, packets.ErrServerUnavailable
+	case s.silent == nil: // it had to give way
+		return false, packets.ErrServerUnavailable
 	case l.spaces[space] >= l.cfg.Connections*3/4:
 		return false, packets.ErrQuotaExceeded
 	}
 	l.spaces[space]++
-	l.signedIn++
+	l.unsilence(s)
 	s.entered = true
 	l.byName[s.name] = s
 	m := l.memories[s.name]
@@ -236,10 +292,10 @@ func (l *Listener) end(s *session) {
 	defer l.mu.Unlock()
 	defer close(s.ended)
 	delete(l.conns, s)
+	l.unsilence(s)
 	if !s.entered {
 		return
 	}
-	l.signedIn--
 	space := s.source.Workspace()
 	if l.spaces[space]--; l.spaces[space] == 0 {
 		delete(l.spaces, space)

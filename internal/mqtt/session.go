@@ -2,7 +2,9 @@ package mqtt
 
 import (
 	"cmp"
+	"container/list"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
@@ -24,6 +26,7 @@ type session struct {
 	l          *Listener
 	secret     string
 	addr       netip.Addr
+	silent     *list.Element // of Listener.silent; nil = it has signed in, or had to give way; under its mu
 	source     *source.Live
 	name       clientName
 	persistent bool
@@ -37,7 +40,8 @@ type session struct {
 
 // Bounds of a session.
 const (
-	connectWithin = 10 * time.Second
+	connectWithin = 5 * time.Second
+	tlsWithin     = 10 * time.Second // likewise, with the handshake of a small device
 	maxClientID   = 256
 	maxUnreleased = 1000 // messages at QoS 2
 )
@@ -50,7 +54,6 @@ func (e closing) Error() string { return e.code.Reason }
 
 // serve serves a connection until it ends.
 func (s *session) serve(ctx context.Context) {
-	s.addr = addrOf(s.RemoteAddr())
 	err := s.connect(ctx)
 	for err == nil {
 		err = s.next(ctx)
@@ -68,7 +71,11 @@ func addrOf(a net.Addr) netip.Addr {
 
 // connect takes the client's CONNECT and answers it.
 func (s *session) connect(ctx context.Context) error {
-	if err := s.l.deadline(s, time.Now().Add(connectWithin)); err != nil {
+	within := connectWithin
+	if _, encrypted := s.Conn.(*tls.Conn); encrypted {
+		within = tlsWithin
+	}
+	if err := s.l.deadline(s, time.Now().Add(within)); err != nil {
 		return err
 	}
 	if head, err := s.r.Peek(1); err != nil {
@@ -110,7 +117,7 @@ func (s *session) connect(ctx context.Context) error {
 	if s.source, err = s.l.cfg.Open(ctx, s.secret, s.addr); err != nil {
 		return s.refuse(refusal(err))
 	}
-	s.name = clientName{s.source.ID(), id}
+	s.name = clientName{s.source.ID(), s.source.Opener().TokenID, id}
 	known, refused := s.l.enter(s, pk.Connect.Clean)
 	if refused != packets.CodeSuccess {
 		return s.refuse(refused)

@@ -283,7 +283,7 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 	default:
 		r := s.decode(l, payloadOf(h))
 		if r.Problem != "" {
-			b.hold(externalID, "", r.Problem)
+			b.hold(&o, externalID, "", r.Problem)
 		}
 		for i := range r.Items {
 			take(&r.Items[i])

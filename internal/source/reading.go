@@ -12,7 +12,7 @@ import (
 // Bound returns the device to which a serial of the API is bound, and whether
 // there is one.
 func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (who *store.Identity, bound bool, err error) {
-	l, err := s.OfAPI(ctx, workspaceID)
+	l, err := s.ofWorkspace(ctx, workspaceID)
 	if err != nil {
 		return nil, false, err
 	}
@@ -28,7 +28,7 @@ func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (
 // returns when they are on stable storage. Those for which there was no room have
 // the ID 0.
 func (s *Service) HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error {
-	l, err := s.OfAPI(ctx, workspaceID)
+	l, err := s.ofWorkspace(ctx, workspaceID)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (s *Service) registered(ctx context.Context, workspaceID int64, serial stri
 	if err == nil && n == 0 {
 		return
 	}
-	l, err := s.OfAPI(ctx, workspaceID)
+	l, err := s.ofWorkspace(ctx, workspaceID)
 	if err == nil {
 		_, err = s.Replay(ctx, workspaceID, l.source.ID, serial)
 	}

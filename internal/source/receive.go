@@ -110,7 +110,7 @@ func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 	case r.Problem != "" && p.Retained:
 		o.Retained++
 	case r.Problem != "":
-		b.hold("", "", r.Problem)
+		b.hold(o, "", "", r.Problem)
 	}
 	for i := range r.Items {
 		b.take(ctx, &r.Items[i], o)
@@ -169,7 +169,14 @@ func (s *Service) batch(l *Live, now rimewatch.Time) *batch {
 	return &batch{s: s, l: l, now: now, at: make(map[momentKey]int), held: make(map[string]*waiting)}
 }
 
-func (b *batch) hold(id, label, reason string) {
+// hold has a sender wait, unless whoever sends for it may not have anything wait: what
+// waits is the whole workspace's.
+func (b *batch) hold(o *Outcome, id, label, reason string) {
+	if b.l.opener.Sites != nil {
+		o.Rejected++
+		o.problem("%s: %s", id, rimewatch.SentenceOf(reason))
+		return
+	}
 	if b.held[id] == nil {
 		b.held[id] = &waiting{label, reason}
 		b.order = append(b.order, id)
@@ -184,7 +191,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		return
 	}
 	if x.Problem != "" {
-		b.hold(id, x.Label, x.Problem)
+		b.hold(o, id, x.Label, x.Problem)
 		return
 	}
 	for i := range x.Readings {
@@ -202,7 +209,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 			} else if r.Empty() && x.Device == (inlet.Device{}) {
 				reason = why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(why("no measurement was recognised")))
 			}
-			b.hold(id, x.Label, reason)
+			b.hold(o, id, x.Label, reason)
 			continue
 		}
 		if d := &x.Device; *d != (inlet.Device{}) {
@@ -213,13 +220,13 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 		}
 		what, err := b.outside(ctx, x.At)
 		if err != nil {
-			b.hold(id, x.Label, why("the workspace could not be read"))
+			b.hold(o, id, x.Label, why("the workspace could not be read"))
 			continue
 		}
 		leftOut := o.leaveOutOf(id, r)
 		switch {
 		case r.Empty() && r.Serial == "" && x.Device == (inlet.Device{}) && !leftOut:
-			b.hold(id, x.Label, why("no measurement was recognised"))
+			b.hold(o, id, x.Label, why("no measurement was recognised"))
 		case r.Empty():
 			o.Ignored++
 		case what != "":
@@ -250,17 +257,24 @@ func unread(r *inlet.Reading) string {
 
 // who finds the device of a reading, or says why there is none.
 func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*store.Identity, string) {
-	src, id := &b.l.source, x.ID
+	src, id, opener := &b.l.source, x.ID, &b.l.opener
 	if r.Serial != "" {
-		if who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(r.Serial)); who != nil {
+		who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(r.Serial))
+		switch {
+		case who != nil && opener.may(who):
 			return who, ""
+		case opener.Sites != nil:
+			return nil, refused
 		}
 		return nil, why("the device %s, to which the sender is bound, does not exist", r.Serial)
 	}
 	if rimewatch.ValidSerial(id) {
-		if who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(id)); who != nil {
+		if who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(id)); who != nil && opener.may(who) {
 			return who, ""
 		}
+	}
+	if opener.Sites != nil { // who is limited to sites registers nothing, and learns of no other device
+		return nil, refused
 	}
 	switch on, err := onUnknown(ctx, src, b.s.workspace); {
 	case err != nil:

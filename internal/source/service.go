@@ -110,15 +110,39 @@ type BrokerState struct {
 	Messages  int64
 }
 
-// Live is a source that is ready to take something in.
+// Live is a source that is ready to take something in, for whoever has opened it.
 type Live struct {
 	source   rimewatch.Source
+	opener   Opener
 	mapper   *inlet.Mapper               // nil = found out for each payload
 	bindings map[string][]*inlet.Binding // by the sender's key
 	loadedAt rimewatch.Time
 	zone     *time.Location // of times without one; nil = they are refused
 	lines    *sync.Pool     // of *inlet.LineReader
 }
+
+// Opener is who has opened a source: the zero value has its key, and may do all that the
+// source may. Others have an API token.
+type Opener struct {
+	TokenID int64            // 0 = the source's own key
+	Sites   *rimewatch.Sites // whose devices it may write to; nil = to all, and what is unknown waits
+}
+
+// may reports whether the opener may write to a device.
+func (o *Opener) may(who *store.Identity) bool { return o.Sites == nil || o.Sites.Has(who.SiteID) }
+
+// by returns the source for somebody.
+func (l *Live) by(o Opener) *Live {
+	if l.opener == o {
+		return l
+	}
+	other := *l
+	other.opener = o
+	return &other
+}
+
+// Opener returns who has opened the source.
+func (l *Live) Opener() Opener { return l.opener }
 
 // bound implements inlet.Bound.
 func (l *Live) bound(id string) []*inlet.Binding {
@@ -197,11 +221,19 @@ func (s *Service) Fresh(ctx context.Context, l *Live) (*Live, error) {
 	if !known.source.Enabled {
 		return nil, errKey()
 	}
-	return known, nil
+	return known.by(l.opener), nil
 }
 
-// OfAPI finds the source that stands for the API in a workspace.
-func (s *Service) OfAPI(ctx context.Context, workspaceID int64) (*Live, error) {
+// OfAPI finds the source that stands for the API in a workspace, for somebody.
+func (s *Service) OfAPI(ctx context.Context, workspaceID int64, by Opener) (*Live, error) {
+	l, err := s.ofWorkspace(ctx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	return l.by(by), nil
+}
+
+func (s *Service) ofWorkspace(ctx context.Context, workspaceID int64) (*Live, error) {
 	s.mu.Lock()
 	l := s.ofAPI[workspaceID]
 	fresh := l != nil && s.byID[l.source.ID] == l && l.fresh(s.cfg.Now())

@@ -5,7 +5,7 @@
 // # Readings
 //
 // Bodies are strict JSON: no duplicate keys, no bad UTF-8, no trailing bytes, at
-// most 32 levels. encoding/json would take all of those and let a request mean
+// most 64 levels. encoding/json would take all of those and let a request mean
 // something other than it says.
 //
 // What devices send beside that is taken as it is meant (lenient.go): foreign members

@@ -3,13 +3,24 @@ package wire
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/maphash"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// maxDepth bounds the nesting of a JSON document.
-const maxDepth = 32
+// MaxDepth bounds the nesting of a JSON document, in levels of arrays and objects.
+const MaxDepth = 64
+
+// maxMembers bounds the members of one object: as many as a payload may have readings.
+const maxMembers = 10_000
+
+// Errors of documents that are JSON, but not such as anybody sends in earnest.
+var (
+	ErrNested  = errors.New("nested too deeply")
+	ErrMembers = errors.New("too many members in one object")
+)
 
 // syntaxError is what is wrong with a JSON text, and where.
 type syntaxError struct {
@@ -18,6 +29,11 @@ type syntaxError struct {
 }
 
 func (e *syntaxError) Error() string { return fmt.Sprintf("%s at byte %d", e.reason, e.offset) }
+
+// Is implements the interface of errors.Is for ErrNested and ErrMembers.
+func (e *syntaxError) Is(target error) bool {
+	return (target == ErrNested || target == ErrMembers) && target.Error() == e.reason //nolint:errorlint // errors.Is unwraps
+}
 
 // Scanner walks a JSON text once and accepts exactly RFC 8259 in I-JSON form
 // (RFC 7493): valid UTF-8, no lone surrogates, no duplicate keys, bounded depth.
@@ -30,7 +46,8 @@ type Scanner struct {
 	data  []byte
 	pos   int
 	depth int
-	keys  [][]byte // of the objects that are open, innermost last
+	keys  []placedKey // of the objects that are open, the first ones of each, innermost last
+	loose bool        // lone surrogates and keys that are there twice pass
 	err   syntaxError
 }
 
@@ -51,6 +68,16 @@ func Scan(data []byte, value func(s *Scanner) bool) error {
 
 // CheckJSON reports what keeps data from being one strict JSON value.
 func CheckJSON(data []byte) error { return Scan(data, (*Scanner).Value) }
+
+// CheckPayload is CheckJSON for what foreign senders send, who cannot act on a refusal:
+// keys that are there twice pass, and so do lone surrogates, since some senders cut the
+// names of devices in the middle of a character.
+func CheckPayload(data []byte) error {
+	return Scan(data, func(s *Scanner) bool {
+		s.loose = true
+		return s.Value()
+	})
+}
 
 // CheckBody reports what keeps a text from being one strict JSON document:
 // CodeInvalidJSON.
@@ -235,6 +262,10 @@ func (s *Scanner) escape() bool {
 				return true
 			}
 		}
+		if s.loose {
+			s.pos += 6
+			return true
+		}
 		return s.fail("lone surrogate")
 	default:
 		return s.fail("malformed escape")
@@ -265,9 +296,9 @@ func hex4(b []byte) (rune, bool) {
 func (s *Scanner) enter() bool {
 	s.depth++
 	s.pos++
-	if s.depth > maxDepth {
+	if s.depth > MaxDepth {
 		s.pos--
-		return s.fail("nested too deeply")
+		return s.fail(ErrNested.Error())
 	}
 	s.space()
 	return true
@@ -322,7 +353,7 @@ func (s *Scanner) Object(member func(key []byte) bool) bool {
 		_, ok := s.more('}')
 		return ok
 	}
-	var seen map[string]struct{}
+	var seen keyPlaces
 	for {
 		key, ok := s.key(base, &seen)
 		if !ok || member == nil && !s.Value() || member != nil && !member(key) {
@@ -335,18 +366,23 @@ func (s *Scanner) Object(member func(key []byte) bool) bool {
 }
 
 // key passes a key and its colon.
-func (s *Scanner) key(base int, seen *map[string]struct{}) (key []byte, ok bool) {
+func (s *Scanner) key(base int, seen *keyPlaces) (key []byte, ok bool) {
 	s.space()
 	if !s.at('"') {
 		return nil, s.fail("expected a key")
 	}
 	start := s.pos
+	if seen.n >= maxMembers {
+		return nil, s.fail(ErrMembers.Error())
+	}
 	raw, ok := s.str()
 	if !ok {
 		return nil, false
 	}
 	key = unescape(raw)
-	if !s.newKey(key, base, seen) {
+	if s.loose {
+		seen.n++
+	} else if !s.newKey(key, start, base, seen) {
 		s.pos = start
 		return nil, s.fail("duplicate key")
 	}
@@ -358,30 +394,86 @@ func (s *Scanner) key(base int, seen *map[string]struct{}) (key []byte, ok bool)
 	return key, true
 }
 
-// newKey remembers a key of the innermost object; false when it was there. A
-// map takes over in large objects, where comparing with every key is quadratic.
-func (s *Scanner) newKey(key []byte, base int, seen *map[string]struct{}) bool {
+// newKey remembers a key of the innermost object, which begins at start; false when it
+// was there. A set takes over in large objects, where comparing with every key is
+// quadratic.
+func (s *Scanner) newKey(key []byte, start, base int, seen *keyPlaces) bool {
 	const small = 24
-	if *seen == nil {
-		for _, k := range s.keys[base:] {
-			if bytes.Equal(k, key) {
-				return false
-			}
+	if seen.slots != nil {
+		return seen.add(s.data, key, start)
+	}
+	for i := range s.keys[base:] {
+		if bytes.Equal(s.keys[base+i].key, key) {
+			return false
 		}
-		s.keys = append(s.keys, key)
-		if len(s.keys)-base > small {
-			*seen = make(map[string]struct{}, 2*small)
-			for _, k := range s.keys[base:] {
-				(*seen)[string(k)] = struct{}{}
-			}
-		}
+	}
+	if len(s.keys)-base < small {
+		s.keys = append(s.keys, placedKey{key, start})
 		return true
 	}
-	if _, dup := (*seen)[string(key)]; dup {
-		return false
+	seen.seed = maphash.MakeSeed()
+	seen.slots = make([]uint32, 4*small)
+	for _, k := range s.keys[base:] {
+		seen.add(s.data, k.key, k.at)
 	}
-	(*seen)[string(key)] = struct{}{}
+	return seen.add(s.data, key, start)
+}
+
+// keyPlaces is the set of the keys of a large object, as the places where they stand in
+// the text: a body of many keys takes four to eight bytes for each, not a copy of it.
+type keyPlaces struct {
+	slots []uint32 // open addressing: place of a key's quote + 1, 0 = free
+	n     int
+	seed  maphash.Seed
+}
+
+// placedKey is a key and the place of its quote.
+type placedKey struct {
+	key []byte
+	at  int
+}
+
+// add adds the key whose quote stands at at; false when it was there.
+func (k *keyPlaces) add(data, key []byte, at int) bool {
+	if 8*k.n >= 7*len(k.slots) {
+		k.grow(data)
+	}
+	i := k.slotOf(key)
+	for ; k.slots[i] != 0; i = (i + 1) % len(k.slots) {
+		if bytes.Equal(keyAt(data, int(k.slots[i]-1)), key) {
+			return false
+		}
+	}
+	k.slots[i] = uint32(at + 1)
+	k.n++
 	return true
+}
+
+func (k *keyPlaces) slotOf(key []byte) int {
+	return int(maphash.Bytes(k.seed, key) % uint64(len(k.slots)))
+}
+
+func (k *keyPlaces) grow(data []byte) {
+	old := k.slots
+	k.slots = make([]uint32, 2*len(old))
+	for _, at := range old {
+		if at == 0 {
+			continue
+		}
+		i := k.slotOf(keyAt(data, int(at-1)))
+		for k.slots[i] != 0 {
+			i = (i + 1) % len(k.slots)
+		}
+		k.slots[i] = at
+	}
+}
+
+// keyAt returns the key whose quote stands at a place of a text that has passed the
+// scanner so far.
+func keyAt(data []byte, at int) []byte {
+	s := Scanner{data: data, pos: at, loose: true}
+	raw, _ := s.str()
+	return unescape(raw)
 }
 
 // unescape returns the text of a string as written between its quotes, which must

@@ -33,14 +33,7 @@ func (a *api) bindFile(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	if _, _, e := httpapi.ContentType(c.R.Header, httpapi.TypeCSV); e != nil {
-		return e
-	}
-	body, release, e := a.BulkBody(c.W, c.R, c.Workspace(), nil)
-	defer release()
-	if e != nil {
-		return e
-	}
+	body, _, _ := c.Body()
 	list, err := senderList(body)
 	if err != nil {
 		return err

@@ -198,7 +198,7 @@ func (a *api) heldRoutes() []httpapi.Route {
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/bind", ID: "bind-senders", Tag: "Sources", Summary: "Accept senders", Access: write, Repeats: true, Body: httpapi.JSONBody, Also: conflict,
 			Description: "Binds senders to devices, creates devices that do not exist, and stores what was waiting, with its own times.", Bind: httpapi.Handle(a.bind)},
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/bindings/import", ID: "import-bindings", Tag: "Sources", Summary: "Accept senders by a list", Access: write, Also: conflict,
-			Body:        httpapi.BodyRule{Types: []string{httpapi.TypeCSV}, Stream: true},
+			Body:        httpapi.BodyRule{Types: []string{httpapi.TypeCSV}, Bulk: true},
 			Description: "A CSV that says which sender is which device: a header with external_id and any of device_serial, name, equipment_type and site_id, separated by commas or semicolons, up to 5,000 rows. Senders that do not wait yet may be in it. A list with a mistake changes nothing.", Bind: httpapi.Raw[BindFileInput, BindFileResult](a.bindFile)},
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/replay", ID: "replay-held", Tag: "Sources", Summary: "Read again what waits of a sender", Access: write, Repeats: true,
 			Description: "Use it after changing the template. What can now be stored is stored, once; the rest goes on waiting.", Bind: httpapi.Handle(a.replay)},

@@ -35,10 +35,9 @@ func (a *api) webhook(c *httpapi.Call) error {
 	if err != nil {
 		return a.refused(c, err)
 	}
-	body, release, e := a.Body(c.W, c.R, src.Workspace(), nil)
-	defer release()
-	if e != nil {
-		return e
+	body, err := a.Take(c, src.Workspace(), httpapi.Door{Most: httpapi.MaxSingleBody}) // package inlet checks it
+	if err != nil {
+		return err
 	}
 	query, e := queryOf(c.R.URL.RawQuery)
 	if e != nil {
@@ -119,10 +118,9 @@ func (a *api) influx(c *httpapi.Call) error {
 	if err != nil {
 		return influxError(c, a.refused(c, err))
 	}
-	body, release, e := a.BulkBody(c.W, c.R, src.Workspace(), nil)
-	defer release()
-	if e != nil {
-		return influxError(c, e)
+	body, err := a.Take(c, src.Workspace(), httpapi.Door{}) // lines
+	if err != nil {
+		return influxError(c, err)
 	}
 	o, err := a.sources.ReceiveLines(c.R.Context(), src, body, c.R.URL.Query().Get("precision"))
 	if err == nil && o.Rejected > 0 {
@@ -156,7 +154,7 @@ func Open(ctx context.Context, auth Authenticator, sources *source.Service, secr
 	if err := p.Require(rimewatch.ScopeReadingsWrite); err != nil {
 		return nil, err
 	}
-	return sources.OfAPI(ctx, p.WorkspaceID)
+	return sources.OfAPI(ctx, p.WorkspaceID, source.Opener{TokenID: p.TokenID, Sites: p.Limit})
 }
 
 // InfluxKey returns the secret of a write, wherever its client has put it.

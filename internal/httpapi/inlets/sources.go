@@ -56,7 +56,7 @@ func (a *api) sourceID(ctx context.Context, in *SourceInput) (int64, error) {
 	if in.ID != "api" {
 		return (&httpapi.IDInput{ID: in.ID}).Number(), nil
 	}
-	l, err := a.sources.OfAPI(ctx, httpapi.CallOf(ctx).Workspace())
+	l, err := a.sources.OfAPI(ctx, httpapi.CallOf(ctx).Workspace(), source.Opener{})
 	if err != nil {
 		return 0, err
 	}

@@ -22,11 +22,18 @@ type tools struct {
 	read   *sdk.Server // for tokens that only read
 	write  *sdk.Server // for those that may acknowledge, too
 	handle http.Handler
+	places *httpapi.Places
 }
+
+// How many messages are worked on at a time.
+const (
+	callsAll       = 16
+	callsWorkspace = 4
+)
 
 // Routes adds the endpoint to a frame.
 func Routes(frame *httpapi.API) []httpapi.Route {
-	t := &tools{api: frame}
+	t := &tools{api: frame, places: httpapi.NewPlaces(callsAll, callsWorkspace, rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many requests of assistants at once."))}
 	t.read, t.write = t.server(false), t.server(true)
 	t.handle = sdk.NewStreamableHTTPHandler(t.choose, &sdk.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true,
@@ -57,10 +64,18 @@ func (t *tools) serve(c *httpapi.Call) error {
 	if e != nil {
 		return e
 	}
-	body, release, e := t.api.Body(c.W, c.R, p.WorkspaceID, nil)
+	if p.Scopes&rimewatch.ScopesRead == 0 {
+		return p.Require(rimewatch.ScopeDevicesRead)
+	}
+	release, e := t.places.Take(c.R.Context(), p.WorkspaceID)
 	defer release()
 	if e != nil {
 		return e
+	}
+	// The protocol's own library would make hundreds of times as much of a hostile body.
+	body, err := t.api.Take(c, p.WorkspaceID, httpapi.Door{Most: httpapi.MostMessage, Check: httpapi.StrictObject})
+	if err != nil {
+		return err
 	}
 	ctx := c.R.Context()
 	if p.Scopes.Has(rimewatch.ScopeAlertsWrite) {

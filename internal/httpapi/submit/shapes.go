@@ -94,7 +94,7 @@ func (g *Readings) routes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: batchPath, Sited: true, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,
-			Body: httpapi.BodyRule{Types: []string{httpapi.TypeJSON, httpapi.TypeNDJSON}, Stream: true},
+			Body: httpapi.BodyRule{Types: []string{httpapi.TypeJSON, httpapi.TypeNDJSON}, Bulk: true},
 			Description: "Up to 10,000 readings as `{\"readings\":[…]}` or as NDJSON, one a line; gzip and zstd are understood. Good items are stored even when others are bad. " +
 				"A bad NDJSON line rejects that item, a malformed JSON document is refused whole. " +
 				"After an error some of more than a thousand readings may be stored: sent again, those with a `recorded_at` are duplicates.",

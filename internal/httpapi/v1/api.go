@@ -10,6 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -107,7 +108,7 @@ func New(cfg Config) (*Resources, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Writer = sitedWriter{cfg.Writer, cfg.Fleet}
+	cfg.Writer = sitedWriter{cfg.Writer, cfg.Fleet, limit.ByKey(limit.PerHour(registrationsPerHour))}
 	return &Resources{core{
 		cfg:      cfg,
 		cursors:  httpapi.CursorCodec{Key: cfg.CursorKey},

@@ -80,9 +80,12 @@ type importer struct {
 }
 
 func (a devices) importDevices(c *httpapi.Call) error {
-	file, e := a.importFile(c)
-	if e != nil {
-		return e
+	file, mediaType, params := c.Body()
+	if mediaType == httpapi.TypeMultipart {
+		var e *rimewatch.Error
+		if file, e = formFile(file, params["boundary"]); e != nil {
+			return e
+		}
 	}
 	plans, err := a.planImport(c, file)
 	if err != nil {
@@ -125,31 +128,13 @@ func notNil(s []string) []string {
 	return s
 }
 
-// importFile reads the CSV, plain or as the first file of a form.
-func (a devices) importFile(c *httpapi.Call) ([]byte, *rimewatch.Error) {
-	mediaType, params, e := httpapi.ContentType(c.R.Header, httpapi.TypeCSV, httpapi.TypeMultipart)
-	if e != nil {
-		if c.R.ContentLength == 0 {
-			return nil, httpapi.ErrEmptyBody
-		}
-		return nil, e
-	}
-	body, release, e := a.BulkBody(c.W, c.R, c.Workspace(), nil)
-	defer release()
-	if e != nil {
-		return nil, e
-	}
-	if mediaType == httpapi.TypeMultipart {
-		if body, e = formFile(body, params["boundary"]); e != nil {
-			return nil, e
-		}
-	}
-	return body, nil
-}
+// maxParts is how many parts of a form are looked at for its file.
+const maxParts = 20
 
+// formFile returns the first file of a form.
 func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
 	parts := multipart.NewReader(bytes.NewReader(body), boundary)
-	for {
+	for range maxParts {
 		part, err := parts.NextPart()
 		if err == io.EOF { //nolint:errorlint // a form that is cut off wraps io.EOF, the end of a whole one is io.EOF itself
 			return nil, rimewatch.Invalid("file", "is required")
@@ -160,12 +145,13 @@ func formFile(body []byte, boundary string) ([]byte, *rimewatch.Error) {
 		if part.FileName() == "" && part.FormName() != "file" {
 			continue
 		}
-		text, err := io.ReadAll(part)
-		if err != nil {
+		text := bytes.NewBuffer(make([]byte, 0, len(body))) // it is no larger
+		if _, err := text.ReadFrom(part); err != nil {
 			return nil, rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The form is malformed.")
 		}
-		return text, nil
+		return text.Bytes(), nil
 	}
+	return nil, rimewatch.Invalid("file", "is required")
 }
 
 // planImport checks the file's form and every row by itself.
@@ -434,7 +420,7 @@ func rowErrors(c *httpapi.Call, err error) []string {
 func (a devices) importRoutes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodPost, Path: "/v1/devices/import", ID: "import-devices", Tag: "Devices", Summary: "Register or change many devices by CSV",
-		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Stream: true}, Repeats: true,
+		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Bulk: true}, Repeats: true,
 		Description: "A CSV file (separated by comma, semicolon or tab; in UTF-8 or UTF-16) with a header line, as `text/csv` or as the file of a form. Devices are matched by serial: new ones are created, changed ones are updated, " +
 			"and sending the same file again changes nothing. An empty cell leaves things as they are. At most 10,000 rows.\n\nColumns: `" + strings.Join(importColumns, "`, `") + "`, and `label:KEY` for labels. `site` is a site's name; `installed_at` may be a date (2024-02-01). A column may be written `Equipment Type`, and a number `-15,5` where the separator is not the comma.",
 		Bind: httpapi.Raw[ImportInput, ImportResult](a.importDevices),

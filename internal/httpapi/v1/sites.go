@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -13,7 +15,12 @@ import (
 type sitedWriter struct {
 	Writer
 	fleet store.Fleet
+	tries *limit.Keyed
 }
+
+// registrationsPerHour is how often somebody who is limited to sites may register
+// a device: each try says whether some device of the workspace has the serial.
+const registrationsPerHour = 100
 
 func (w sitedWriter) find(ctx context.Context, workspaceID int64, serial string) error {
 	if store.SitesOf(ctx) == nil {
@@ -33,10 +40,21 @@ func (w sitedWriter) Heartbeat(ctx context.Context, workspaceID int64, serial st
 
 // CreateDevice implements Writer.
 func (w sitedWriter) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
+	if store.SitesOf(ctx) == nil {
+		return w.Writer.CreateDevice(ctx, d)
+	}
 	if !store.SitesOf(ctx).Has(d.SiteID) {
 		return rimewatch.DeviceView{}, errOtherSite()
 	}
-	return w.Writer.CreateDevice(ctx, d)
+	c := httpapi.CallOf(ctx)
+	if _, wait := w.tries.Take(c.Caller(), c.Now); wait > 0 {
+		return rimewatch.DeviceView{}, httpapi.ErrRateLimited(wait)
+	}
+	v, err := w.Writer.CreateDevice(ctx, d)
+	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken && w.find(ctx, d.WorkspaceID, d.Serial) != nil {
+		return v, rimewatch.Invalid("serial", "cannot be registered by somebody who is limited to sites")
+	}
+	return v, err
 }
 
 // UpdateDevice implements Writer. It takes no device away from the caller's sites.

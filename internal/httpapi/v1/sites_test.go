@@ -180,6 +180,54 @@ func TestLimitedToASite(t *testing.T) {
 	}
 }
 
+// TestSerialsElsewhere: who is limited to a site is not told that a device elsewhere has a
+// serial, and cannot try many.
+func TestSerialsElsewhere(t *testing.T) {
+	r := newSitedRig(t)
+	create := func(serial string) answer {
+		return r.do(post("/v1/devices", r.token, fmt.Sprintf(`{"serial":%q,"site_id":%d}`, serial, r.here)))
+	}
+	if a := create("MINE"); a.status != 409 {
+		t.Errorf("of the site: %d %s", a.status, a.body)
+	}
+	for _, serial := range []string{"A", "NOWHERE"} {
+		if a := create(serial); a.status != 422 || a.code() != "validation_failed" || strings.Contains(a.body, "taken") || strings.Contains(a.body, "use") || strings.Contains(a.body, serial) {
+			t.Errorf("elsewhere: %d %s", a.status, a.body)
+		}
+	}
+	for range registrationsPerHour - 3 {
+		create("A")
+	}
+	if a := create("B-1"); a.status != 429 {
+		t.Errorf("after many: %d %s", a.status, a.body)
+	}
+	if a := r.do(r.browser(post("/v1/devices", "", `{"serial":"B-1"}`))); a.status != 201 {
+		t.Errorf("somebody who is not limited: %d %s", a.status, a.body)
+	}
+}
+
+// TestHeartbeatsElsewhere: who is limited to a site uses up no other device's rate, by which
+// it would fall silent, and learns of none.
+func TestHeartbeatsElsewhere(t *testing.T) {
+	r := newSitedRig(t)
+	var headers []string
+	for range 1100 { // more than a device may send
+		for _, serial := range []string{"A", "Zz"} {
+			a := r.do(patch("/v1/devices/"+serial+"/heartbeat", r.token, "{}"))
+			if a.status != 404 {
+				t.Fatalf("%s: %d %s", serial, a.status, a.body)
+			}
+			headers = append(headers, a.header.Get("RateLimit-Policy"))
+		}
+	}
+	if n := len(headers); headers[n-1] != headers[n-2] {
+		t.Errorf("the answers differ: %q", headers[n-2:])
+	}
+	if a := r.do(patch("/v1/devices/A/heartbeat", r.full, "{}")); a.status != 200 {
+		t.Errorf("the device itself: %d %s", a.status, a.body)
+	}
+}
+
 // TestWhoIsLimited: only technicians, viewers and tokens are limited to sites, by
 // sites that there are; who is promoted is not.
 func TestWhoIsLimited(t *testing.T) {

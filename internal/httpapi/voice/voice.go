@@ -103,9 +103,9 @@ func (a *api) believe(c *httpapi.Call) (t twilio.Ticket, ch rimewatch.Channel, e
 	if !ok {
 		return t, ch, a.refused(c)
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.W, c.R.Body, maxForm))
+	body, err := a.Take(c, t.WorkspaceID, httpapi.Door{Most: maxForm})
 	if err != nil {
-		return t, ch, rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The form must be at most %d bytes long and arrive in time.", maxForm)
+		return t, ch, err
 	}
 	if c.R.PostForm, err = url.ParseQuery(string(body)); err != nil {
 		return t, ch, rimewatch.Errorf(rimewatch.CodeInvalidJSON, "The form cannot be read.")
