@@ -17,6 +17,7 @@ const (
 	TransitionCorrective   TransitionKind = "corrective_action"
 	TransitionResolved     TransitionKind = "resolved"
 	TransitionUpdated      TransitionKind = "updated" // a prediction's evidence changed
+	TransitionMoved        TransitionKind = "moved"   // its device stands at another site, or is of another type
 )
 
 // AlertTransition is one line of an alert's timeline. It is written in the
@@ -32,6 +33,14 @@ type AlertTransition struct {
 	Actor       string   // a person or token; "" = the service
 	Note        string
 	Facts       *Alert // the alert at that moment, whose sentences are made from it
+	From        *Place // of TransitionMoved: the device's place before it
+}
+
+// Place is where a device stands and what it is: silences, maintenance windows and
+// routes match by it.
+type Place struct {
+	SiteID        int64  `json:"site_id,omitempty"`        // 0 = none
+	EquipmentType string `json:"equipment_type,omitempty"` // "" = as after the change
 }
 
 // AuditEntry records who did what. Entries are only ever added; Hash chains each to

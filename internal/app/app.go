@@ -209,7 +209,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.setMQTT()
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
-		Accounts: a.Accounts, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
+		Accounts: places{a.Accounts, a.Notify.Changed}, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
 		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Channels: a.Store, Quotas: a.cfg.quotas(), CursorKey: key, PolicyDir: policies,
 	})
 	if err != nil {

@@ -165,6 +165,31 @@ func (a *App) letters() func(context.Context, account.Letter) error {
 	return func(ctx context.Context, l account.Letter) error { return a.mail.Write(ctx, l.To, l.Subject, l.Text) }
 }
 
+// places changes sites and the workspace, whose time zones quiet hours go by: active
+// alerts are planned again.
+type places struct {
+	*account.Service
+	changed func(workspaceID int64)
+}
+
+// UpdateSite implements v1.Accounts.
+func (p places) UpdateSite(ctx context.Context, by account.Principal, id int64, patch account.SitePatch, now rimewatch.Time) (rimewatch.Site, error) {
+	x, err := p.Service.UpdateSite(ctx, by, id, patch, now)
+	if err == nil {
+		p.changed(by.WorkspaceID)
+	}
+	return x, err
+}
+
+// UpdateWorkspace implements v1.Accounts.
+func (p places) UpdateWorkspace(ctx context.Context, by account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error) {
+	w, err := p.Service.UpdateWorkspace(ctx, by, patch, now)
+	if err == nil {
+		p.changed(by.WorkspaceID)
+	}
+	return w, err
+}
+
 // waker wakes notifications after commits that concern alerts or set the clock back.
 type waker struct{ *notify.Service }
 

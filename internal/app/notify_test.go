@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -281,4 +282,50 @@ func (s *shop) deliveries(alertID int64) (list []string) {
 		list = append(list, strings.Join([]string{string(d.Kind), string(rune('0' + d.Level)), names.Channels[d.ChannelID].Name, string(d.Status)}, " "))
 	}
 	return list
+}
+
+// TestLeaving: who leaves a silence because the device moves, or quiet hours because the
+// site's time zone changes, is notified at once.
+func TestLeaving(t *testing.T) {
+	s := newShop(t)
+	r := newReceiver(t, secret(1))
+	c := s.webhook(1, "a", r.URL)
+	now := rimewatch.TimeOf(s.now.Now())
+	site := rimewatch.Site{WorkspaceID: s.workspace, Name: "Shop", TimeZone: "UTC", CreatedAt: now, UpdatedAt: now}
+	s.must(s.Store.CreateSite(s.Context(), &site))
+	move := func(site int64) {
+		t.Helper()
+		_, err := s.Ingest.UpdateDevice(s.Context(), s.workspace, "F-1", func(d *rimewatch.Device) error { d.SiteID = site; return nil })
+		s.must(err)
+	}
+	move(site.ID)
+	silence := rimewatch.Silence{WorkspaceID: s.workspace, StartsAt: now, EndsAt: now + 30*rimewatch.Day, Match: rimewatch.Matchers{SiteIDs: []int64{site.ID}}, CreatedAt: now}
+	s.must(s.Store.CreateSilence(s.Context(), &silence))
+	s.temperature(9)
+	move(0)
+	if m := r.next(t); m.body.Type != "alert.opened" || m.body.Data.Site != nil {
+		t.Errorf("after the move: %s at %+v", m.body.Type, m.body.Data.Site)
+	}
+	s.temperature(3)
+	r.next(t)
+
+	_, err := s.Store.UpdateSilence(s.Context(), s.workspace, silence.ID, func(x *rimewatch.Silence) error { x.EndsAt = now + 1; return nil })
+	s.must(err)
+	utc := s.now.Now().UTC()
+	quiet := &rimewatch.QuietHours{From: (utc.Hour()*60 + utc.Minute() + 1380) % 1440, To: (utc.Hour()*60 + utc.Minute() + 60) % 1440} // an hour before and after now
+	s.must(s.Store.CreateRoute(s.Context(), &rimewatch.Route{WorkspaceID: s.workspace, Name: "r", Enabled: true, Quiet: quiet, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{c.ID}}}}))
+	move(site.ID)
+	s.temperature(9)
+	_, token, err := s.Accounts.CreateToken(t.Context(), account.Operator(s.workspace), account.TokenRequest{Name: "z", Scopes: rimewatch.ScopesFull}, now)
+	s.must(err)
+	q, err := http.NewRequestWithContext(s.Context(), http.MethodPatch, s.URL()+"/api/v1/sites/"+strconv.FormatInt(site.ID, 10), strings.NewReader(`{"timezone":"Asia/Tokyo"}`))
+	s.must(err)
+	q.Header.Set("Authorization", "Bearer "+token)
+	q.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(q)
+	s.must(err)
+	s.must(answer.Body.Close())
+	if m := r.next(t); m.body.Type != "alert.opened" {
+		t.Errorf("after the change of the zone: %s, %s", m.body.Type, answer.Status)
+	}
 }

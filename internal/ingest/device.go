@@ -110,7 +110,11 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 			w.supersede(st, 0, now)
 		}
 	} else {
-		if left := st.siteID; left != d.SiteID {
+		left := st.siteID
+		if op.Change != nil && (left != d.SiteID || op.Was.EquipmentType != d.EquipmentType) {
+			w.group.moved(st.alerts, rimewatch.Place{SiteID: left, EquipmentType: op.Was.EquipmentType}, now)
+		}
+		if left != d.SiteID {
 			if op.Create == nil {
 				event.Left = &left
 			}

@@ -457,6 +457,7 @@ func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
 		st := w.stage(u)
 		if st.siteID == id {
 			st.siteID = 0
+			w.group.moved(st.alerts, rimewatch.Place{SiteID: id}, now)
 			w.inhibitOffline(st, nil, now)
 			w.releasePredictions(st, now)
 		}

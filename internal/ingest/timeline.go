@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -15,6 +16,16 @@ func (g *group) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now ri
 	effects.Transitions = append(effects.Transitions, rimewatch.AlertTransition{
 		WorkspaceID: row.WorkspaceID, AlertID: row.ID, Kind: kind, At: now, Severity: row.Severity, Actor: by, Note: note, Facts: row,
 	})
+}
+
+// moved adds to the timelines of a device's alerts that it has left a place: who is
+// notified of them is decided anew.
+func (g *group) moved(alerts []*rimewatch.Alert, from rimewatch.Place, now rimewatch.Time) {
+	for _, row := range alerts {
+		g.tell(rimewatch.TransitionMoved, row, now, "", "")
+		g.result.Transitions[len(g.result.Transitions)-1].From = &from
+		g.events.Alerts = append(g.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: row})
+	}
 }
 
 // timelineKinds are the lines that the rules' transitions leave.

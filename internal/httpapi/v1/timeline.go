@@ -11,7 +11,7 @@ import (
 // AlertTransition is one line of an alert's timeline.
 type AlertTransition struct {
 	ID       int64                    `json:"id"`
-	Kind     rimewatch.TransitionKind `json:"kind" doc:"opened, escalated, deescalated, updated, acknowledged, acknowledgement_expired, noted, suppressed, released, feedback, corrective_action or resolved; an open set." example:"opened"`
+	Kind     rimewatch.TransitionKind `json:"kind" doc:"opened, escalated, deescalated, updated, acknowledged, acknowledgement_expired, noted, suppressed, released, moved, feedback, corrective_action or resolved; an open set." example:"opened"`
 	At       rimewatch.Time           `json:"at" nullable:"false"`
 	Severity rimewatch.Severity       `json:"severity" enum:"warning,critical" doc:"After it."`
 	Actor    *string                  `json:"actor" doc:"Who did it; null for the service itself."`

@@ -18,6 +18,9 @@
 //     What still waits to be sent is dropped.
 //   - Caused by another alert, silenced or under maintenance: nothing. At the
 //     end it is looked at again: who was not notified is notified, the others reminded.
+//   - What silences, windows and routes match by (site, type, severity) is that of each
+//     moment of the timeline: who leaves a silence by a move is notified as at its end,
+//     and a route's delays count from when it began to match.
 //   - device_offline waits two minutes: the site's outage may explain it.
 //   - Acknowledged: no further level and no reminder. When the acknowledgement
 //     expires, those who were notified are reminded, and the levels go on where they

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -118,17 +119,64 @@ func (p *decision) readTimeline() {
 			p.mutedEndAt = max(p.mutedEndAt, t.At)
 		default: // changes nobody to be notified
 		}
+		if changesMatch(t.Kind) && p.leavesMute(i) {
+			p.mutedEndAt = max(p.mutedEndAt, t.At)
+		}
 	}
 	for i := range p.Rules.Silences {
-		if s := &p.Rules.Silences[i]; Matches(&s.Match, p.Input.Alert) {
+		if s := &p.Rules.Silences[i]; s.StartsAt < s.EndsAt && Matches(&s.Match, p.at(s.EndsAt)) {
 			p.readMute(s.EndsAt)
 		}
 	}
 	for i := range p.Rules.Maintenance {
-		if w := &p.Rules.Maintenance[i]; covers(w, p.Input.Alert) {
+		if w := &p.Rules.Maintenance[i]; w.StartsAt < w.EndsAt && covers(w, p.at(w.EndsAt)) {
 			p.readMute(w.EndsAt)
 		}
 	}
+}
+
+// changesMatch reports whether a line of the timeline changes what matchers see of an
+// alert: its severity, its device's site or type.
+func changesMatch(k rimewatch.TransitionKind) bool {
+	return k == rimewatch.TransitionMoved || k == rimewatch.TransitionEscalated || k == rimewatch.TransitionDeescalated
+}
+
+// after returns the alert as matchers saw it after the first n lines of its timeline.
+func (p *decision) after(n int) *rimewatch.AlertView {
+	if n == len(p.Timeline) {
+		return p.Input.Alert
+	}
+	v := *p.Input.Alert
+	for _, t := range slices.Backward(p.Timeline[n:]) {
+		if t.From == nil {
+			continue
+		}
+		v.Site = nil
+		if t.From.SiteID != 0 {
+			v.Site = &rimewatch.Site{ID: t.From.SiteID}
+		}
+		v.EquipmentType = cmp.Or(t.From.EquipmentType, v.EquipmentType)
+	}
+	if n > 0 {
+		v.Severity = p.Timeline[n-1].Severity
+	}
+	return &v
+}
+
+// at returns the alert as matchers saw it right before a moment.
+func (p *decision) at(t rimewatch.Time) *rimewatch.AlertView {
+	n := len(p.Timeline)
+	for n > 0 && p.Timeline[n-1].At >= t {
+		n--
+	}
+	return p.after(n)
+}
+
+// leavesMute reports whether the i-th line of the timeline took the alert out of the
+// silences and maintenance windows of its moment: as if they had ended then.
+func (p *decision) leavesMute(i int) bool {
+	at := p.Timeline[i].At
+	return p.Rules.MutedUntil(p.after(i), at) != 0 && p.Rules.MutedUntil(p.after(i+1), at) == 0
 }
 
 // readMute takes the end of a silence or maintenance window: it counts once it

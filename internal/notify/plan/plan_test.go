@@ -316,3 +316,82 @@ func TestKeys(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// move takes the alert's device to another site, or makes it of another type.
+func (w *world) move(at rimewatch.Time, site int64, equipment string) {
+	w.runUntil(at)
+	from := rimewatch.Place{EquipmentType: w.view.EquipmentType}
+	if w.view.Site != nil {
+		from.SiteID = w.view.Site.ID
+	}
+	w.view.Site, w.view.EquipmentType = nil, equipment
+	if site != 0 {
+		w.view.Site = &rimewatch.Site{ID: site}
+	}
+	w.in.Timeline = append(w.in.Timeline, rimewatch.AlertTransition{AlertID: 1, Kind: rimewatch.TransitionMoved, At: at, Severity: w.view.Severity, From: &from})
+	w.look(at)
+}
+
+// TestMoved: who leaves a silence, a maintenance window or a route by moving, or enters
+// one, is notified as if it had ended, or begun, then.
+func TestMoved(t *testing.T) {
+	sites := func(ids ...int64) rimewatch.Matchers { return rimewatch.Matchers{SiteIDs: ids} }
+	here := with(route(1, step(0, 1), step(15*minute, 2)), func(r *rimewatch.Route) { r.Match = sites(3) })
+	there := with(route(2, step(0, 3), step(20*minute, 2)), func(r *rimewatch.Route) { r.Match = sites(4) })
+	late := with(route(2, step(30*minute, 3)), func(r *rimewatch.Route) { r.Match = sites(4) })
+	coolers := func(r *plan.Rules) {
+		silence(t0, t0+30*rimewatch.Day, rimewatch.Matchers{EquipmentTypes: []string{"walkin_cooler"}})(r)
+	}
+	window := func(r *plan.Rules) {
+		r.Maintenance = append(r.Maintenance, rimewatch.MaintenanceWindow{SiteIDs: []int64{3}, StartsAt: t0, EndsAt: t0 + 30*rimewatch.Day})
+	}
+	for _, c := range []struct {
+		name   string
+		routes []rimewatch.Route
+		rules  func(*plan.Rules)
+		do     func(w *world)
+		want   string
+	}{
+		{"out of a silence", []rimewatch.Route{route(1, step(0, 1))}, silence(t0, t0+30*rimewatch.Day, sites(3)),
+			func(w *world) { w.move(t0+hour, 4, "walkin_cooler") }, "1:00 opened L0 → 1"},
+		{"out of a maintenance window, the site being deleted", []rimewatch.Route{route(1, step(0, 1))}, window,
+			func(w *world) { w.move(t0+hour, 0, "walkin_cooler") }, "1:00 opened L0 → 1"},
+		{"out of a silence by its type", []rimewatch.Route{route(1, step(0, 1))}, coolers,
+			func(w *world) { w.move(t0+hour, 3, "walkin_freezer") }, "1:00 opened L0 → 1"},
+		{"out of a silence that began after it was told", []rimewatch.Route{route(1, step(0, 1))}, silence(t0+5*minute, t0+5*hour, sites(3)),
+			func(w *world) { w.move(t0+hour, 4, "walkin_cooler") }, "0:00 opened L0 → 1|1:00 repeat L0 → 1 after silence"},
+		{"from one silence into another", []rimewatch.Route{route(1, step(0, 1))},
+			func(r *plan.Rules) {
+				silence(t0, t0+5*hour, sites(3))(r)
+				silence(t0, t0+2*hour, sites(4))(r)
+			},
+			func(w *world) { w.move(t0+hour, 4, "walkin_cooler") }, "2:00 opened L0 → 1"},
+		{"to where a silence was over before", []rimewatch.Route{route(1, step(0, 1))}, silence(t0+5*minute, t0+10*minute, sites(4)),
+			func(w *world) { w.move(t0+hour, 4, "walkin_cooler") }, "0:00 opened L0 → 1"},
+		{"into a silence", []rimewatch.Route{route(1, step(0, 1), step(15*minute, 2))}, silence(t0, t0+2*hour, sites(4)),
+			func(w *world) { w.move(t0+10*minute, 4, "walkin_cooler") }, "0:00 opened L0 → 1|2:00 repeat L0 → 1 after silence|2:15 opened L1 → 2"},
+		{"from one route into another", []rimewatch.Route{here, there}, nil,
+			func(w *world) { w.move(t0+10*minute, 4, "walkin_cooler") }, "0:00 opened L0 → 1|0:10 opened L0 → 3|0:30 opened L1 → 2"},
+		{"into a route that waits", []rimewatch.Route{here, late}, nil,
+			func(w *world) { w.move(t0+10*minute, 4, "walkin_cooler") }, "0:00 opened L0 → 1|0:40 opened L0 → 3"},
+		{"into a route, acknowledged", []rimewatch.Route{here, there}, nil,
+			func(w *world) {
+				w.happen(t0+5*minute, rimewatch.TransitionAcknowledged)
+				w.move(t0+10*minute, 4, "walkin_cooler")
+			}, "0:00 opened L0 → 1"},
+		{"a silence that was ended before it began", []rimewatch.Route{route(1, step(0, 1))}, silence(t0+hour, t0+hour, sites(3)), func(*world) {}, "0:00 opened L0 → 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorldBefore(rimewatch.Warning, rimewatch.HighTemperature, c.routes...)
+			if c.rules != nil {
+				c.rules(&w.rules)
+			}
+			w.happen(t0, rimewatch.TransitionOpened)
+			c.do(w)
+			w.runUntil(t0 + 6*hour)
+			if diff := cmp.Diff(c.want, strings.Join(w.told, "|")); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

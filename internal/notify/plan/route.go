@@ -25,36 +25,33 @@ func (p *decision) route(r *rimewatch.Route) {
 	}
 }
 
-// start is the moment from which a route's delays count.
-func (p *decision) start(r *rimewatch.Route) rimewatch.Time {
-	start, matched := p.a.TriggeredAt, true
-	if len(r.Match.Severities) == 0 {
-		return start
-	}
+// start is the moment from which a route's delays count: the alert's own, or since when
+// the route matches it. moved: it matches since the device has come to its place.
+func (p *decision) start(r *rimewatch.Route) (at rimewatch.Time, moved bool) {
+	at, matched := p.a.TriggeredAt, true
 	for i := range p.Timeline {
 		t := &p.Timeline[i]
-		switch t.Kind {
-		case rimewatch.TransitionOpened, rimewatch.TransitionEscalated, rimewatch.TransitionDeescalated:
-			does := oneOf(r.Match.Severities, t.Severity)
-			if does && !matched {
-				start = t.At
-			}
-			matched = does
-		default: // the severity stays
+		if t.Kind != rimewatch.TransitionOpened && !changesMatch(t.Kind) {
+			continue
 		}
+		does := Matches(&r.Match, p.after(i+1))
+		if does && !matched {
+			at, moved = t.At, t.Kind == rimewatch.TransitionMoved
+		}
+		matched = does
 	}
-	return start
+	return at, moved
 }
 
 // levels notifies the levels that are due: the first after its delay from the
 // route's start, each other one after its delay from the level before it, counted
 // from when those had the alert to answer for.
 func (p *decision) levels(r *rimewatch.Route) {
-	start := p.start(r)
+	start, moved := p.start(r)
 	from, waited := start, 0
 	for level := range r.Steps {
 		step := &r.Steps[level]
-		if p.a.AcknowledgedAt != 0 && (level > 0 || start <= p.a.AcknowledgedAt) {
+		if p.a.AcknowledgedAt != 0 && (level > 0 || moved || start <= p.a.AcknowledgedAt) {
 			return
 		}
 		due := from + seconds(step.AfterS-waited)
@@ -90,7 +87,8 @@ func (p *decision) answering(r *rimewatch.Route, level int, due rimewatch.Time) 
 			}
 		}
 	}
-	held := max(p.ackExpiredAt, p.mutedEndAt, p.start(r))
+	start, _ := p.start(r)
+	held := max(p.ackExpiredAt, p.mutedEndAt, start)
 	if at >= held {
 		return at
 	}

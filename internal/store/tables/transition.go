@@ -11,7 +11,7 @@ const transitionColumns = "id, workspace_id, alert_id, kind, at, severity, actor
 
 // insertTransition writes a line of an alert's timeline and sets its ID.
 func insertTransition(conn Conn, t *rimewatch.AlertTransition) error {
-	facts, err := encodeFacts(t.Facts)
+	facts, err := encodeFacts(t)
 	if err != nil {
 		return err
 	}
@@ -27,14 +27,16 @@ type alertFacts struct {
 	Status      rimewatch.AlertStatus `json:"status"`
 	TriggeredAt rimewatch.Time        `json:"triggered_at"`
 	ResolvedAt  rimewatch.Time        `json:"resolved_at,omitempty"`
+	From        *rimewatch.Place      `json:"from,omitempty"`
 	*rimewatch.Alert
 }
 
-func encodeFacts(a *rimewatch.Alert) (string, error) {
+func encodeFacts(t *rimewatch.AlertTransition) (string, error) {
+	a := t.Facts
 	if a == nil {
 		return "", nil
 	}
-	b, err := json.Marshal(alertFacts{a.DeviceID, a.SiteID, a.Type, a.Status, a.TriggeredAt, a.ResolvedAt, a})
+	b, err := json.Marshal(alertFacts{a.DeviceID, a.SiteID, a.Type, a.Status, a.TriggeredAt, a.ResolvedAt, t.From, a})
 	return string(b), err
 }
 
@@ -47,7 +49,7 @@ func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
 		t.Note = unreadable
 		return nil //nolint:nilerr // one damaged line keeps nobody else's messages from being planned
 	}
-	t.Facts = f.Alert
+	t.Facts, t.From = f.Alert, f.From
 	t.Facts.ID, t.Facts.WorkspaceID, t.Facts.DeviceID, t.Facts.SiteID = t.AlertID, t.WorkspaceID, f.DeviceID, f.SiteID
 	t.Facts.Type, t.Facts.Status, t.Facts.Severity, t.Facts.TriggeredAt, t.Facts.ResolvedAt = f.Type, f.Status, t.Severity, f.TriggeredAt, f.ResolvedAt
 	return nil
