@@ -173,6 +173,7 @@ const (
 	DeliveryTest      DeliveryKind = "test"      // a person tries a channel
 	DeliveryFallback  DeliveryKind = "fallback"  // another channel keeps failing
 	DeliveryReport    DeliveryKind = "report"    // a scheduled report
+	DeliveryUnrouted  DeliveryKind = "unrouted"  // a critical alert that no route brings to anybody
 )
 
 // DeliveryStatus is where a message is.
@@ -198,6 +199,8 @@ type Delivery struct {
 	Level         int   // escalation level, from 0
 	Kind          DeliveryKind
 	Status        DeliveryStatus
+	Urgent        bool // of a critical alert: it goes before what is not
+	InDoubt       bool // it may have been received although it does not count as sent
 	Attempts      int
 	NextAttemptAt Time
 	CreatedAt     Time

@@ -239,6 +239,7 @@ type deliveries struct {
 	figures                                            func() notify.Figures
 	now                                                func() rimewatch.Time
 	total, attempts, failures, pending, oldest, failed *prometheus.Desc
+	unrouted, untold                                   *prometheus.Desc
 }
 
 func newDeliveries(figures func() notify.Figures, now func() rimewatch.Time) *deliveries {
@@ -253,6 +254,8 @@ func newDeliveries(figures func() notify.Figures, now func() rimewatch.Time) *de
 		pending:  desc("pending_deliveries", "Deliveries that wait or are under way."),
 		oldest:   desc("oldest_pending_seconds", "Age of the oldest of them, 0 without any."),
 		failed:   desc("failing_channels", "Channels whose last attempt failed."),
+		unrouted: desc("unrouted_alerts", "Active critical alerts that no route brings to anybody; they went to every channel that works."),
+		untold:   desc("untold_alerts", "Active critical alerts that nobody could be notified of."),
 	}
 }
 
@@ -279,4 +282,6 @@ func (d *deliveries) Collect(ch chan<- prometheus.Metric) {
 	}
 	ch <- prometheus.MustNewConstMetric(d.oldest, prometheus.GaugeValue, age)
 	ch <- prometheus.MustNewConstMetric(d.failed, prometheus.GaugeValue, float64(f.Failing))
+	ch <- prometheus.MustNewConstMetric(d.unrouted, prometheus.GaugeValue, float64(f.Unrouted))
+	ch <- prometheus.MustNewConstMetric(d.untold, prometheus.GaugeValue, float64(f.Untold))
 }

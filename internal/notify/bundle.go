@@ -2,6 +2,7 @@ package notify
 
 import (
 	"context"
+	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
@@ -18,7 +19,7 @@ const (
 // bundled reports whether an item may go in one message with others.
 func (it *item) bundled() bool {
 	switch it.Kind {
-	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryRecovery:
+	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryRecovery, rimewatch.DeliveryUnrouted:
 		return !it.alone
 	default:
 		return false
@@ -33,15 +34,17 @@ func (l *lane) gather(first *item, now rimewatch.Time) []*item {
 		return list
 	}
 	var others []*item
-	for len(list) < bundleMost {
-		it, ok := l.waiting.Pop(now)
-		if !ok {
-			break
-		}
-		if it.bundled() {
-			list = append(list, it)
-		} else {
-			others = append(others, it)
+	for i := range l.queues {
+		for q := &l.queues[i]; len(list) < bundleMost; {
+			it, ok := q.waiting.Pop(now)
+			if !ok {
+				break
+			}
+			if it.bundled() {
+				list = append(list, it)
+			} else {
+				others = append(others, it)
+			}
 		}
 	}
 	if len(list) < bundleFrom {
@@ -78,6 +81,11 @@ func (l *lane) compose(ctx context.Context, list []*item) (*message.Message, []*
 	var whole []*item
 	for _, it := range list {
 		m, err := l.s.messageOf(ctx, it.Delivery)
+		if errors.Is(err, errUnread) {
+			it.NextAttemptAt = l.s.now() + rimewatch.Second
+			l.s.log.Error("delivery", "key", it.Key, "err", err)
+			continue
+		}
 		if err != nil {
 			l.end(ctx, rimewatch.DeliveryFailed, "The message cannot be read.", it)
 			l.s.log.Error("delivery", "key", it.Key, "err", err)

@@ -2,8 +2,10 @@ package notify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -42,26 +44,33 @@ type item struct {
 	*rimewatch.Delivery
 	since rimewatch.Time // from when on it is tried for a day
 	again bool           // its alert is to be planned again after the attempt
+	doubt bool           // it was in doubt before the attempt under way
 	early rimewatch.Time // the receiver does not want it before this
 	alone bool           // in one message with others it was refused
 	file  *message.File  // what goes with it, once it is made
 }
 
-// lane sends to one channel. Its goroutine lives while something waits. It holds a
-// bounded number of deliveries; beyond that they wait in the store (see overflow).
+// queue is what waits for a lane, of one class. It holds a bounded number of deliveries;
+// beyond that they wait in the store (see overflow).
+type queue struct {
+	waiting deadline.Queue[*item]
+	items   map[int64]*item // waiting and under way, by id; those of the overflow are not
+	overflow
+}
+
+// lane sends to one channel, what is urgent first. Its goroutine lives while something
+// waits.
 type lane struct {
 	s                      *Service
 	channelID, workspaceID int64
 	wake                   chan struct{}
 
 	mu       sync.Mutex
-	waiting  deadline.Queue[*item]
-	items    map[int64]*item // waiting and under way, by id; those of the overflow are not
+	queues   [2]queue // by class
 	underWay int
 	running  bool
 	probed   rimewatch.Time // when a failing channel was last tried
 	single   bool           // the channel takes one alert in a message, as far as is known
-	overflow overflow
 
 	report sync.Mutex // held while an attempt is noted, so that the notes come in order
 	outage outage     // guarded by report; health also by mu
@@ -73,7 +82,10 @@ func (s *Service) laneOf(workspaceID, channelID int64) *lane {
 	defer s.mu.Unlock()
 	l := s.lanes[channelID]
 	if l == nil {
-		l = &lane{s: s, channelID: channelID, workspaceID: workspaceID, wake: make(chan struct{}, 1), items: make(map[int64]*item)}
+		l = &lane{s: s, channelID: channelID, workspaceID: workspaceID, wake: make(chan struct{}, 1)}
+		for i := range l.queues {
+			l.queues[i].items = make(map[int64]*item)
+		}
 		s.lanes[channelID] = l
 	}
 	return l
@@ -95,31 +107,50 @@ func (l *lane) push(list ...*item) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, it := range list {
-		if l.items[it.ID] == nil {
-			l.items[it.ID] = it
-			l.wait(it)
+		if q := l.queueOf(it.Delivery); q.items[it.ID] == nil {
+			q.items[it.ID] = it
+			q.wait(it)
 		}
 	}
-	l.bound()
+	for i := range l.queues {
+		l.queues[i].bound(l.s.cfg.PerLane)
+	}
 	l.signal()
 }
 
+func (l *lane) queueOf(d *rimewatch.Delivery) *queue { return &l.queues[classOf(d.Urgent)] }
+
+// size is how many deliveries wait or are under way. l.mu is held.
+func (l *lane) size() (n int) {
+	for i := range l.queues {
+		n += len(l.queues[i].items) + l.queues[i].n
+	}
+	return n
+}
+
 // wait queues an item for its next attempt. l.mu is held.
-func (l *lane) wait(it *item) { l.waiting.Set(it, max(it.NextAttemptAt, 1)) }
+func (q *queue) wait(it *item) { q.waiting.Set(it, max(it.NextAttemptAt, 1)) }
+
+// wait queues an item for its next attempt. l.mu is held.
+func (l *lane) wait(it *item) { l.queueOf(it.Delivery).wait(it) }
 
 // setBack moves what waits when the clock is set back to now.
 func (l *lane) setBack(by, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.probed, l.overflow.due = 0, 0
-	for _, it := range l.items {
-		if it.Due() != 0 { // else it is under way
-			it.since += by
-			it.NextAttemptAt, it.early = min(it.NextAttemptAt, now), min(it.early, now)
-			l.wait(it)
+	l.probed = 0
+	for i := range l.queues {
+		q := &l.queues[i]
+		q.due = 0
+		for _, it := range q.items {
+			if it.Due() != 0 { // else it is under way
+				it.since += by
+				it.NextAttemptAt, it.early = min(it.NextAttemptAt, now), min(it.early, now)
+				q.wait(it)
+			}
 		}
 	}
-	if len(l.items)+l.overflow.n > 0 {
+	if l.size() > 0 {
 		l.signal()
 	}
 }
@@ -146,15 +177,21 @@ func (l *lane) signal() {
 func (l *lane) state() (pending int, oldest rimewatch.Time, failing bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.overflow.n > 0 {
-		oldest = l.overflow.oldest
-	}
-	for _, it := range l.items {
-		if oldest == 0 || it.CreatedAt < oldest {
-			oldest = it.CreatedAt
+	older := func(t rimewatch.Time) {
+		if oldest == 0 || t < oldest {
+			oldest = t
 		}
 	}
-	return len(l.items) + l.overflow.n, oldest, l.outage.health.Failures > 0
+	for i := range l.queues {
+		q := &l.queues[i]
+		if q.n > 0 {
+			older(q.oldest)
+		}
+		for _, it := range q.items {
+			older(it.CreatedAt)
+		}
+	}
+	return l.size(), oldest, l.outage.health.Failures > 0
 }
 
 // run sends what is due until nothing waits.
@@ -189,36 +226,54 @@ func (l *lane) run() {
 func (l *lane) next() (work func(), wait time.Duration, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.s.ctx.Err() != nil || len(l.items)+l.overflow.n == 0 {
+	if l.s.ctx.Err() != nil || l.size() == 0 {
 		l.running = false
 		return nil, 0, false
 	}
-	at, now := l.waiting.Next(), l.s.now()
-	if l.asks(at, now) {
-		return l.refill, 0, true
+	now := l.s.now()
+	wait = time.Hour // the end of one under way wakes
+	for i := range l.queues {
+		q := &l.queues[i]
+		at := q.waiting.Next()
+		switch {
+		case q.asks(at, now, l.s.cfg.PerLane):
+			return func() { l.refill(q, class(i) == urgent) }, 0, true
+		case at == 0 && q.n > 0:
+			wait = min(wait, max(q.after.Sub(now), time.Second))
+			continue
+		case at == 0:
+			continue
+		}
+		room := l.s.cfg.PerChannel
+		if class(i) != urgent && room > 1 {
+			room-- // what is urgent finds a place
+		}
+		if n := l.outage.health.Failures; n >= probeAfter {
+			room = 1
+			at = max(at, l.probed.Add(min(retries[0]<<min(n-probeAfter, 8), probeLongest)))
+		}
+		if l.underWay >= room {
+			continue
+		}
+		if at <= now {
+			return l.work(q, now), 0, true
+		}
+		wait = min(wait, at.Sub(now))
 	}
-	if at == 0 {
-		return nil, max(min(l.overflow.after.Sub(now), time.Hour), time.Second), true
-	}
-	room := l.s.cfg.PerChannel
-	if n := l.outage.health.Failures; n >= probeAfter {
-		room = 1
-		at = max(at, l.probed.Add(min(retries[0]<<min(n-probeAfter, 8), probeLongest)))
-	}
-	if l.underWay >= room {
-		return nil, time.Hour, true // the end of one wakes
-	}
-	if at > now {
-		return nil, at.Sub(now), true
-	}
-	first, _ := l.waiting.Pop(now)
+	return nil, wait, true
+}
+
+// work takes the first item out of a queue and returns what is to be done with it. l.mu
+// is held.
+func (l *lane) work(q *queue, now rimewatch.Time) func() {
+	first, _ := q.waiting.Pop(now)
 	if first.unmade() {
-		return func() { l.prepare(first) }, 0, true
+		return func() { l.prepare(first) }
 	}
 	l.underWay++
 	l.probed = now
 	list := l.gather(first, now)
-	return func() { l.send(list) }, 0, true
+	return func() { l.send(list) }
 }
 
 // send makes one attempt of waiting deliveries.
@@ -231,21 +286,41 @@ func (l *lane) send(list []*item) {
 		if it.Status == rimewatch.DeliveryPending && l.s.ctx.Err() == nil {
 			l.wait(it)
 		} else {
-			l.forget(it.ID)
+			l.forget(it.Delivery)
 		}
-		if it.AlertID != 0 && (it.again || (it.Attempts > 1 && it.Status == rimewatch.DeliverySent)) {
+		if it.AlertID != 0 && (it.again || it.changesPlan()) {
 			l.s.again(it.WorkspaceID, it.AlertID)
 			it.again = false
 		}
 	}
-	if len(l.items) > 0 {
+	if l.running || l.size() > 0 {
 		l.signal()
-	} else if l.running {
-		select {
-		case l.wake <- struct{}{}:
-		default:
-		}
 	}
+}
+
+// changesPlan reports whether its end may change who is to be notified of its alert: it
+// came late, or not at all.
+func (it *item) changesPlan() bool {
+	return it.Status != rimewatch.DeliveryPending && (it.Status != rimewatch.DeliverySent || it.Attempts > 1)
+}
+
+// underWay returns which of an alert's deliveries are being sent. Who sends one of them
+// has its alert planned again.
+func (s *Service) underWay(list []rimewatch.Delivery) map[int64]bool {
+	under := make(map[int64]bool)
+	for i := range list {
+		d := &list[i]
+		if d.Status != rimewatch.DeliveryPending {
+			continue
+		}
+		l := s.laneOf(d.WorkspaceID, d.ChannelID)
+		l.mu.Lock()
+		if it := l.queueOf(d).items[d.ID]; it != nil && it.Due() == 0 {
+			under[d.ID], it.again = true, true
+		}
+		l.mu.Unlock()
+	}
+	return under
 }
 
 // attempt sends deliveries once in one message, or the first alone if the channel
@@ -272,24 +347,57 @@ func (l *lane) attempt(ctx context.Context, list []*item, once bool) []*item {
 	if len(whole) == 0 {
 		return list
 	}
+	if whole = l.begin(ctx, whole); len(whole) == 0 {
+		return list
+	}
 	key := whole[0].Key
 	if len(whole) > 1 {
 		key = m.Data.DeliveryID
 	}
 	remark, err := s.call(ctx, &c, key, m)
 	if ctx.Err() == nil || s.ctx.Err() == nil { // stopping: it is sent again after the next start
-		l.note(whole, &c, remark, err, once)
+		l.note(ctx, whole, &c, remark, err, once)
 	}
 	return list
 }
 
-// messageOf returns the message of a delivery.
+// begin stores that deliveries are about to be sent: after that they may have been
+// received, whatever becomes of this process. It returns those that can be sent.
+func (l *lane) begin(ctx context.Context, list []*item) []*item {
+	var doubtful []*rimewatch.Delivery
+	for _, it := range list {
+		it.doubt = it.InDoubt
+		it.Attempts++
+		if it.AlertID != 0 {
+			it.InDoubt = true
+			doubtful = append(doubtful, it.Delivery)
+		}
+	}
+	if len(doubtful) == 0 {
+		return list
+	}
+	if err := l.s.store.UpdateDeliveries(ctx, doubtful, nil); err != nil {
+		l.s.log.Error("delivery", "key", list[0].Key, "deliveries", len(list), "err", err)
+		for _, it := range list {
+			it.InDoubt = it.doubt
+			it.Attempts--
+			it.NextAttemptAt = l.s.now() + rimewatch.Second
+		}
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(it *item) bool { return it.Status != rimewatch.DeliveryPending }) // the channel is gone
+}
+
+// errUnread says that a message could not be read this time.
+var errUnread = errors.New("the store does not answer")
+
+// messageOf returns the message of a delivery: errUnread, or it cannot be read at all.
 func (s *Service) messageOf(ctx context.Context, d *rimewatch.Delivery) (*message.Message, error) {
 	body := d.Body
 	if body == nil {
 		stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(errUnread, err)
 		}
 		body = stored.Body
 	}
@@ -312,13 +420,19 @@ func (s *Service) call(ctx context.Context, c *rimewatch.Channel, key string, m 
 	return sender.Send(ctx, c, key, m)
 }
 
-// end closes deliveries without an attempt.
+// end closes deliveries without an attempt. Where that cannot be stored they are looked at
+// again in a second.
 func (l *lane) end(ctx context.Context, status rimewatch.DeliveryStatus, why string, list ...*item) {
 	for _, it := range list {
 		it.Status, it.LastError = status, why
 	}
-	if err := l.s.store.UpdateDeliveries(ctx, stored(list), nil); err != nil {
+	err := l.s.store.UpdateDeliveries(ctx, stored(list), nil)
+	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		l.s.log.Error("delivery", "key", list[0].Key, "deliveries", len(list), "err", err)
+		for _, it := range list {
+			it.Status, it.LastError, it.NextAttemptAt = rimewatch.DeliveryPending, "", l.s.now()+rimewatch.Second
+		}
+		return
 	}
 	l.s.count(list...)
 }
@@ -333,26 +447,50 @@ func stored(list []*item) []*rimewatch.Delivery {
 }
 
 // note records an attempt: of the deliveries, of the channel, in the figures.
-func (l *lane) note(list []*item, c *rimewatch.Channel, remark string, err error, once bool) {
+func (l *lane) note(ctx context.Context, list []*item, c *rimewatch.Channel, remark string, err error, once bool) {
 	s := l.s
-	l.report.Lock()
-	defer l.report.Unlock()
 	now := s.now()
-	l.takeUp(c)
 	for _, it := range list {
 		it.attempted(now, remark, l.forCritical(it, err), once, len(list) > 1)
 	}
-	health := l.healthAfter(now, err == nil, list[0].LastError)
-	// Also while the service stops: what is known must not be forgotten.
-	if err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health); err != nil {
-		s.log.Error("delivery", "key", list[0].Key, "err", err)
-	}
 	s.tried(err != nil)
-	s.count(list...)
 	if err != nil {
 		s.log.Warn("notification failed", "channel", c.Name, "key", list[0].Key, "deliveries", len(list), "attempt", list[0].Attempts, "err", err)
 	}
+	for !l.noted(list, c, now, err == nil) {
+		select {
+		case <-time.After(noteAgain):
+		case <-ctx.Done():
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+	s.count(list...)
+}
+
+// noteAgain is the pause after the outcome of an attempt could not be stored. Until it is,
+// the deliveries are under way: none of them is sent again, or taken for unsent.
+const noteAgain = time.Second
+
+// noted stores the outcome of an attempt that ended at a moment, and draws its conclusions;
+// false = the store has failed.
+func (l *lane) noted(list []*item, c *rimewatch.Channel, at rimewatch.Time, ok bool) bool {
+	s := l.s
+	l.report.Lock()
+	defer l.report.Unlock()
+	l.takeUp(c)
+	health := l.healthAfter(at, ok, list[0].LastError)
+	// Also while the service stops: what is known must not be forgotten.
+	err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health)
+	if err != nil {
+		s.log.Error("delivery", "key", list[0].Key, "err", err)
+	}
+	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		return false
+	}
 	l.conclude(c, list[0], health)
+	return true
 }
 
 // forCritical makes a refusal worth a retry where the message is of a critical
@@ -372,13 +510,15 @@ func (l *lane) forCritical(it *item, err error) error {
 // others; when that is refused for good, each of them is tried alone.
 func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bundled bool) {
 	it.Body, it.file = nil, nil // a second attempt reads or makes them again
-	it.Attempts++
 	if err == nil {
+		it.InDoubt = false
 		it.Status, it.SentAt, it.LastError = rimewatch.DeliverySent, now, kept(rimewatch.SentenceOf(remark))
 		return
 	}
 	it.LastError = kept(reasonOf(err))
-	final := rimewatch.CodeOf(err) != rimewatch.CodeUnavailable
+	unknown := rimewatch.CodeOf(err) == rimewatch.CodeOutcomeUnknown
+	it.InDoubt = it.AlertID != 0 && (it.doubt || unknown)
+	final := !unknown && rimewatch.CodeOf(err) != rimewatch.CodeUnavailable
 	if final && bundled {
 		it.alone, it.NextAttemptAt, it.early = true, now, now
 		return
@@ -394,56 +534,67 @@ func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bu
 	}
 }
 
-// drop ends a delivery that has become pointless, unless it is under way or has
-// been sent since it was read: then its alert is planned again.
-func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery) {
+// drop ends a delivery that has become pointless, because its alert is over or has become
+// critical. False: it is under way or has been sent since it was read, and then its alert
+// is planned again, or the store has failed.
+func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery, over bool) bool {
+	why := "The alert became critical before this could be sent."
+	if over {
+		why = "The alert was resolved before this could be sent."
+	}
 	l := s.laneOf(d.WorkspaceID, d.ChannelID)
 	l.mu.Lock()
-	it := l.items[d.ID]
+	q := l.queueOf(d)
+	it := q.items[d.ID]
 	switch {
 	case it == nil:
 		l.mu.Unlock()
-		s.dropUnknown(ctx, l, d)
-		return
+		return s.dropUnknown(ctx, l, d, why)
 	case it.Due() == 0:
 		it.again = true
 		l.mu.Unlock()
-		return
+		return false
 	}
-	l.waiting.Remove(it)
+	q.waiting.Remove(it)
 	l.mu.Unlock()
-	l.overBefore(ctx, it)
+	l.end(ctx, rimewatch.DeliveryDropped, why, it)
 	l.mu.Lock()
-	l.forget(d.ID)
-	l.signal()
-	l.mu.Unlock()
-}
-
-// dropUnknown drops a delivery that no lane has: what was not noted as sent. One
-// that was noted in the meantime has its alert planned again.
-func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Delivery) {
-	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
-	switch {
-	case err != nil:
-		s.log.Error("delivery", "key", d.Key, "err", err)
-	case stored.Status == rimewatch.DeliveryPending:
-		l.overBefore(ctx, &item{Delivery: &stored})
-		l.mu.Lock()
-		if it := l.items[d.ID]; it == nil {
-			l.overflow.left()
-		} else if it.Due() != 0 { // it has come from the store meanwhile
-			l.waiting.Remove(it)
-		}
-		l.forget(d.ID)
-		l.mu.Unlock()
-	default:
-		s.again(d.WorkspaceID, d.AlertID)
+	defer l.mu.Unlock()
+	defer l.signal()
+	if it.Status == rimewatch.DeliveryPending {
+		q.wait(it)
+		return false
 	}
+	l.forget(d)
+	return true
 }
 
-// overBefore drops a message that came too late.
-func (l *lane) overBefore(ctx context.Context, it *item) {
-	l.end(ctx, rimewatch.DeliveryDropped, "The alert was resolved before this could be sent.", it)
+// dropUnknown drops a delivery that no lane has: what was not noted as sent.
+func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Delivery, why string) bool {
+	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+	if err != nil {
+		s.log.Error("delivery", "key", d.Key, "err", err)
+		return false
+	}
+	if stored.Status != rimewatch.DeliveryPending {
+		s.again(d.WorkspaceID, d.AlertID)
+		return false
+	}
+	x := &item{Delivery: &stored}
+	l.end(ctx, rimewatch.DeliveryDropped, why, x)
+	if x.Status == rimewatch.DeliveryPending {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := l.queueOf(d)
+	if it := q.items[d.ID]; it == nil {
+		q.left()
+	} else if it.Due() != 0 { // it has come from the store meanwhile
+		q.waiting.Remove(it)
+	}
+	l.forget(d)
+	return true
 }
 
 // reasonOf is what people may see of an error.

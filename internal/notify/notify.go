@@ -69,6 +69,7 @@ type Service struct {
 	back    bool            // the clock was set back: all active alerts are to be planned again
 	lanes   map[int64]*lane // by channel
 	figures Figures
+	missed  map[int64]missed // active critical alerts that no route brings to anybody, or that nobody was notified of
 	stopped bool
 
 	handing sync.RWMutex // held to read between storing deliveries and handing them over, and by who reads the store for a lane
@@ -96,7 +97,7 @@ func New(cfg Config) *Service {
 	s := &Service{
 		cfg: cfg, store: cfg.Store, log: cfg.Logger,
 		wake:  make(chan struct{}, 1),
-		asked: make(map[int64]int64), changed: make(map[int64]bool), lanes: make(map[int64]*lane),
+		asked: make(map[int64]int64), changed: make(map[int64]bool), lanes: make(map[int64]*lane), missed: make(map[int64]missed),
 		figures: Figures{Deliveries: make(map[Kind]int64)},
 	}
 	s.planner.init()
@@ -135,7 +136,7 @@ const finishWithin = 2 * time.Second
 func (s *Service) finish() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), finishWithin)
 	defer cancel()
-	if err := s.readTransitions(ctx); err != nil {
+	if err := s.planDue(ctx); err != nil {
 		s.log.Warn("the latest changes of alerts are planned after the next start", "err", err)
 	}
 }
@@ -192,6 +193,8 @@ type Figures struct {
 	Pending       int            // deliveries that wait or are under way
 	OldestPending rimewatch.Time // when the oldest of them was made, 0 = none
 	Failing       int            // channels whose last attempt failed
+	Unrouted      int            // active critical alerts that no route brings to anybody
+	Untold        int            // those of them, and others, that nobody was notified of
 }
 
 // Figures returns the figures of the moment.
@@ -200,6 +203,9 @@ func (s *Service) Figures() Figures {
 	f := s.figures
 	f.Deliveries = maps.Clone(s.figures.Deliveries)
 	lanes := slices.Collect(maps.Values(s.lanes))
+	for _, m := range s.missed {
+		m.add(&f.Unrouted, &f.Untold)
+	}
 	s.mu.Unlock()
 	for _, l := range lanes {
 		pending, oldest, failing := l.state()
@@ -212,6 +218,45 @@ func (s *Service) Figures() Figures {
 		}
 	}
 	return f
+}
+
+// missed is an active critical alert whose routes bring it to nobody.
+type missed struct {
+	workspace        int64
+	unrouted, untold bool
+}
+
+func (m missed) add(unrouted, untold *int) {
+	if m.unrouted {
+		*unrouted++
+	}
+	if m.untold {
+		*untold++
+	}
+}
+
+// Missed counts the active critical alerts of a workspace that no route brings to anybody,
+// and those that nobody was notified of.
+func (s *Service) Missed(workspaceID int64) (unrouted, untold int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.missed {
+		if m.workspace == workspaceID {
+			m.add(&unrouted, &untold)
+		}
+	}
+	return unrouted, untold
+}
+
+// note keeps what Missed and Figures say of an alert.
+func (s *Service) note(alert int64, m missed) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if m.unrouted || m.untold {
+		s.missed[alert] = m
+	} else {
+		delete(s.missed, alert)
+	}
 }
 
 // count notes how deliveries have come to an end; those that are pending still have not.

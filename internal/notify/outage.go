@@ -86,12 +86,17 @@ func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.Channel
 	if ok && before.Failures > 0 {
 		l.flush(now)
 	}
-	if !ok && l.overflow.eager {
-		l.overflow.eager, l.overflow.due = false, 0
+	for i := range l.queues {
+		if q := &l.queues[i]; !ok && q.eager {
+			q.eager, q.due = false, 0
+		}
 	}
 	l.mu.Unlock()
 	if !ok && before.Failures == 0 {
 		o.since = now
+	}
+	if ok && (before.Failures > 0 || before.LastSuccessAt == 0) {
+		l.s.Changed(l.workspaceID) // critical alerts that nobody was notified of have a channel now
 	}
 	switch {
 	case ok && o.reportedTo != 0:
@@ -111,13 +116,16 @@ func (l *lane) conclude(c *rimewatch.Channel, it *item, health rimewatch.Channel
 // flush lets everything that waits go at once, unless its receiver has asked for
 // patience. l.mu is held.
 func (l *lane) flush(now rimewatch.Time) {
-	for _, id := range slices.Sorted(maps.Keys(l.items)) {
-		if it := l.items[id]; it.Attempts > 0 && it.Due() != 0 {
-			it.NextAttemptAt = max(now, it.early)
-			l.wait(it)
+	for i := range l.queues {
+		q := &l.queues[i]
+		for _, id := range slices.Sorted(maps.Keys(q.items)) {
+			if it := q.items[id]; it.Attempts > 0 && it.Due() != 0 {
+				it.NextAttemptAt = max(now, it.early)
+				q.wait(it)
+			}
 		}
+		q.eager = q.n > 0
 	}
-	l.overflow.eager = l.overflow.n > 0
 }
 
 // other returns the channel through which a failing one is reported, 0 = there is none.
@@ -153,23 +161,36 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	body, err := text(words, o).Encode()
 	return &rimewatch.Delivery{
 		WorkspaceID: l.workspaceID, Key: key, ChannelID: to, Kind: rimewatch.DeliveryFallback,
-		Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body,
+		Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body, Urgent: l.holdsUrgent(),
 	}, err
 }
 
-// lines list what waits for the channel, one line an alert, oldest first, in the words
-// of those who hear of it.
+// holdsUrgent reports whether something urgent waits for the channel.
+func (l *lane) holdsUrgent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	q := &l.queues[urgent]
+	return len(q.items)+q.n > 0
+}
+
+// lines list what waits for the channel, one line an alert, what is urgent and then what is
+// older first, in the words of those who hear of it.
 func (l *lane) lines(words *message.Context) (lines []message.Line, more int) {
 	l.mu.Lock()
-	more = l.overflow.n
-	alerts := make(map[int64]bool)
-	for _, it := range l.items {
-		if it.AlertID != 0 && it.Kind != rimewatch.DeliveryRecovery {
-			alerts[it.AlertID] = true
+	var alerts []int64
+	for i := range l.queues {
+		q := &l.queues[i]
+		more += q.n
+		of := make(map[int64]bool)
+		for _, it := range q.items {
+			if it.AlertID != 0 && it.Kind != rimewatch.DeliveryRecovery && !slices.Contains(alerts, it.AlertID) {
+				of[it.AlertID] = true
+			}
 		}
+		alerts = slices.AppendSeq(alerts, slices.Values(slices.Sorted(maps.Keys(of))))
 	}
 	l.mu.Unlock()
-	for _, id := range slices.Sorted(maps.Keys(alerts)) {
+	for _, id := range alerts {
 		if len(lines) == linesTold {
 			more++
 			continue

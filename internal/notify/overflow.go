@@ -7,10 +7,10 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// overflow is what waits for a lane in the store alone. A lane holds what is due first,
+// overflow is what waits for a queue in the store alone. A queue holds what is due first,
 // up to a bound, and takes the rest from the store when that is due before what it holds.
 type overflow struct {
-	n       int            // how many, as far as is known; 0 = the lane holds all that waits
+	n       int            // how many, as far as is known; 0 = the queue holds all that waits
 	due     rimewatch.Time // none of them before this
 	oldest  rimewatch.Time // when the oldest of them was made
 	eager   bool           // the channel works again: none waits for its moment
@@ -31,65 +31,64 @@ func newItem(d *rimewatch.Delivery, now rimewatch.Time) *item {
 	return &item{Delivery: d, since: min(d.CreatedAt, now)}
 }
 
-// bound lets go of what is due last when the lane holds too much: of half, so that it is
-// not done for each. l.mu is held.
-func (l *lane) bound() {
-	if most := l.s.cfg.PerLane; len(l.items) > most {
-		l.letGo(len(l.items) - most/2)
+// bound lets go of what is due last when the queue holds more than most: of half, so that
+// it is not done for each. The lane's mu is held.
+func (q *queue) bound(most int) {
+	if len(q.items) > most {
+		q.letGo(len(q.items) - most/2)
 	}
 }
 
-// letGo lets go of the n that are due last. What is under way stays. l.mu is held.
-func (l *lane) letGo(n int) {
+// letGo lets go of the n that are due last. What is under way stays. The lane's mu is held.
+func (q *queue) letGo(n int) {
 	if n <= 0 {
 		return
 	}
-	b := &l.overflow
-	list := slices.SortedFunc(l.waiting.All, func(x, y *item) int { return cmp.Compare(y.Due(), x.Due()) })
+	list := slices.SortedFunc(q.waiting.All, func(x, y *item) int { return cmp.Compare(y.Due(), x.Due()) })
 	for _, it := range list[:min(n, len(list))] {
-		l.waiting.Remove(it)
-		delete(l.items, it.ID)
-		if b.n == 0 || it.NextAttemptAt < b.due {
-			b.due = it.NextAttemptAt
+		q.waiting.Remove(it)
+		delete(q.items, it.ID)
+		if q.n == 0 || it.NextAttemptAt < q.due {
+			q.due = it.NextAttemptAt
 		}
-		if b.n == 0 || it.CreatedAt < b.oldest {
-			b.oldest = it.CreatedAt
+		if q.n == 0 || it.CreatedAt < q.oldest {
+			q.oldest = it.CreatedAt
 		}
-		b.n++
+		q.n++
 	}
 }
 
-// forget takes an item that has ended out of the lane. l.mu is held.
-func (l *lane) forget(id int64) {
-	delete(l.items, id)
-	if l.overflow.ended != nil {
-		l.overflow.ended[id] = true
+// forget takes a delivery that has ended out of the lane. l.mu is held.
+func (l *lane) forget(d *rimewatch.Delivery) {
+	q := l.queueOf(d)
+	delete(q.items, d.ID)
+	if q.ended != nil {
+		q.ended[d.ID] = true
 	}
 }
 
 // asks reports whether the store is to be asked now for what comes before the first that
-// the lane holds, which is due at a moment, 0 = none. l.mu is held.
-func (l *lane) asks(first, now rimewatch.Time) bool {
-	b := &l.overflow
-	if b.n == 0 || b.reading || now < b.after || len(l.items)-l.waiting.Len() >= l.s.cfg.PerLane || first != 0 && (b.eager || first <= b.due) {
+// the queue holds, which is due at a moment, 0 = none. The lane's mu is held.
+func (q *queue) asks(first, now rimewatch.Time, most int) bool {
+	if q.n == 0 || q.reading || now < q.after || len(q.items)-q.waiting.Len() >= most || first != 0 && (q.eager || first <= q.due) {
 		return false
 	}
-	b.reading, b.ended = true, make(map[int64]bool)
+	q.reading, q.ended = true, make(map[int64]bool)
 	return true
 }
 
 // refill takes what is due first from the store. While it reads, nobody is between
 // storing a delivery and handing it over, which would send it twice.
-func (l *lane) refill() {
+func (l *lane) refill(q *queue, urgent bool) {
 	s, most := l.s, l.s.cfg.PerLane
 	s.handing.Lock()
-	list, err := s.store.PendingDeliveries(s.ctx, l.workspaceID, l.channelID, most)
+	list, err := s.store.PendingDeliveries(s.ctx, l.workspaceID, l.channelID, urgent, most)
 	s.handing.Unlock()
 	now := s.now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.signal()
-	b := &l.overflow
+	b := &q.overflow
 	ended := b.ended
 	b.reading, b.ended = false, nil
 	if err != nil {
@@ -99,14 +98,14 @@ func (l *lane) refill() {
 		b.after = now + rimewatch.Second
 		return
 	}
-	l.letGo(len(l.items) - most/2)
+	q.letGo(len(q.items) - most/2)
 	all := len(list) < most
 	for i := range list {
 		d := &list[i]
-		if l.items[d.ID] != nil || ended[d.ID] || d.Kind == rimewatch.DeliveryTest { // whoever tests sends it
+		if q.items[d.ID] != nil || ended[d.ID] || d.Kind == rimewatch.DeliveryTest { // whoever tests sends it
 			continue
 		}
-		if all = all && len(l.items) < most; len(l.items) >= most {
+		if all = all && len(q.items) < most; len(q.items) >= most {
 			b.due = d.NextAttemptAt
 			break
 		}
@@ -117,8 +116,8 @@ func (l *lane) refill() {
 		if b.eager {
 			d.NextAttemptAt = min(d.NextAttemptAt, now)
 		}
-		l.items[d.ID] = it
-		l.wait(it)
+		q.items[d.ID] = it
+		q.wait(it)
 	}
 	if all {
 		b.n, b.eager = 0, false

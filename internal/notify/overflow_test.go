@@ -55,7 +55,7 @@ func (r *rig) overflow(perLane int) {
 		r.Fatalf("%d were sent", sent)
 	}
 	work()
-	waiting, err := r.store.PendingDeliveries(r.Context(), r.workspace, 1, 100)
+	waiting, err := r.store.PendingDeliveries(r.Context(), r.workspace, 1, false, 100)
 	r.must(err)
 	if len(waiting) != 50 {
 		r.Fatalf("%d wait in the store", len(waiting))

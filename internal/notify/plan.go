@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -15,20 +16,24 @@ import (
 )
 
 const (
-	readSlice  = 500              // transitions read at once
-	lookSlice  = 100              // alerts looked at between two readings of new transitions
-	writeSlice = 100              // deliveries in one write: commits wait behind it
-	idleRound  = 15 * time.Second // the planner goes round at least this often
-	troubleFor = time.Second      // pause after the store has failed
-	endedKept  = 7 * rimewatch.Day
+	readSlice   = 500              // transitions read at once
+	lookSlice   = 100              // alerts planned between two readings of new transitions
+	writeSlice  = 100              // deliveries in one write: commits wait behind it
+	unplanned   = 20_000           // alerts whose new transitions are held; the rest waits in the store
+	idleRound   = 15 * time.Second // the planner goes round at least this often
+	troubleFor  = time.Second      // pause after the store has failed
+	triedAgain  = rimewatch.Minute // the longest pause after an alert could not be planned
+	triedForAll = rimewatch.Day    // how long such an alert keeps what came after it from counting as planned
+	endedKept   = 7 * rimewatch.Day
 )
 
 // planner is what the planner goroutine knows.
 type planner struct {
-	mark     int64 // id of the last transition that is planned
-	distrust int64 // transitions up to this id may have been planned in part
-	queue    deadline.Queue[*look]
-	looks    map[int64]*look           // those in the queue, by alert
+	read     int64                     // id of the last transition that was read
+	mark     int64                     // id of the last transition that is stored as planned, with all before it
+	queues   [2]deadline.Queue[*look]  // by class
+	looks    map[int64]*look           // alerts that are to be planned, by id
+	open     map[int64]*look           // those of them of which transitions are not planned
 	active   map[int64]map[int64]bool  // active alerts by workspace
 	digested map[int64]rimewatch.Time  // by route: the last digest that is dealt with
 	digestAt rimewatch.Time            // when digests and reports are looked at next
@@ -37,50 +42,148 @@ type planner struct {
 
 func (p *planner) init() {
 	p.looks = make(map[int64]*look)
+	p.open = make(map[int64]*look)
 	p.active = make(map[int64]map[int64]bool)
 	p.digested = make(map[int64]rimewatch.Time)
 	p.zones = make(map[string]*time.Location)
 }
 
-// look is an alert that is planned again at a moment.
+// class orders what is urgent, which is about a critical alert, before all else.
+type class int
+
+const (
+	urgent class = iota
+	ordinary
+)
+
+func classOf(isUrgent bool) class {
+	if isUrgent {
+		return urgent
+	}
+	return ordinary
+}
+
+// look is an alert that is to be planned at a moment.
 type look struct {
 	deadline.Entry
 	workspace, alert int64
+	class            class
+	first            int64                       // the first of its transitions that are not planned, 0 = all are
+	whole            []rimewatch.AlertTransition // all that it has had, with no deliveries made; nil = the store has more
+	since            rimewatch.Time              // when it could not be planned at first, 0 = the last time it could
+	pause            rimewatch.Time              // before it is tried again
 }
 
-// wish is when an alert is to be looked at next, 0 = not by itself.
-type wish struct {
-	workspace, alert int64
-	at               rimewatch.Time
-}
-
-// setLook notes when an alert is to be looked at next, 0 = not by itself.
-func (p *planner) setLook(workspace, alert int64, at rimewatch.Time) {
+// lookOf returns the look of an alert, and makes one that is due at no moment.
+func (p *planner) lookOf(workspace, alert int64) *look {
 	l := p.looks[alert]
-	switch {
-	case l != nil && at == 0:
-		p.queue.Remove(l)
-		delete(p.looks, alert)
-	case at != 0:
-		if l == nil {
-			l = &look{workspace: workspace, alert: alert}
-			p.looks[alert] = l
-		}
-		p.queue.Set(l, at)
+	if l == nil {
+		l = &look{workspace: workspace, alert: alert, class: ordinary}
+		p.looks[alert] = l
+	}
+	return l
+}
+
+// setLook notes when an alert is to be planned next, 0 = not by itself.
+func (p *planner) setLook(l *look, at rimewatch.Time) {
+	p.queues[l.class].Set(l, at)
+	if at == 0 && l.first == 0 {
+		delete(p.looks, l.alert)
 	}
 }
 
-// due takes the alerts whose moment has come, at most n.
+// classify moves an alert to those of another class. An alert that is no longer critical
+// stays with those that are until it is planned.
+func (p *planner) classify(l *look, c class) {
+	if l.class != c {
+		at := l.Due()
+		p.queues[l.class].Set(l, 0)
+		l.class = c
+		p.queues[l.class].Set(l, at)
+	}
+}
+
+// due takes the alerts whose moment has come, at most n, those of critical ones first.
 func (p *planner) due(now rimewatch.Time, n int) (list []*look) {
-	for len(list) < n {
-		l, ok := p.queue.Pop(now)
-		if !ok {
-			break
+	for i := range p.queues {
+		for len(list) < n {
+			l, ok := p.queues[i].Pop(now)
+			if !ok {
+				break
+			}
+			list = append(list, l)
 		}
-		delete(p.looks, l.alert)
-		list = append(list, l)
 	}
 	return list
+}
+
+// next is when an alert is to be planned next, 0 = none is.
+func (p *planner) next() rimewatch.Time {
+	x, y := p.queues[urgent].Next(), p.queues[ordinary].Next()
+	if x == 0 || y == 0 {
+		return max(x, y)
+	}
+	return min(x, y)
+}
+
+// take adds a transition to what is to be planned.
+func (p *planner) take(t *rimewatch.AlertTransition, now, started rimewatch.Time) {
+	p.read = t.ID
+	switch t.Kind {
+	case rimewatch.TransitionNoted, rimewatch.TransitionFeedback, rimewatch.TransitionCorrective, rimewatch.TransitionUpdated:
+		return
+	default: // may change who is notified
+	}
+	l := p.lookOf(t.WorkspaceID, t.AlertID)
+	switch {
+	case l.first == 0:
+		l.first = t.ID
+		if t.Kind == rimewatch.TransitionOpened && t.At >= started {
+			l.whole = []rimewatch.AlertTransition{*t}
+		}
+	case l.whole != nil:
+		l.whole = append(l.whole, *t)
+	}
+	p.open[l.alert] = l
+	if t.Severity == rimewatch.Critical && t.Kind != rimewatch.TransitionResolved {
+		p.classify(l, urgent)
+	}
+	p.setLook(l, now)
+}
+
+// through is the id of the last transition that is planned, with all before it, once
+// those of settled are stored.
+func (p *planner) through(settled map[*look]bool) int64 {
+	id := p.read
+	for _, l := range p.open {
+		if !settled[l] {
+			id = min(id, l.first-1)
+		}
+	}
+	return id
+}
+
+// settle notes that all of an alert's transitions are planned, and when it is to be
+// planned next, 0 = not by itself.
+func (p *planner) settle(l *look, at rimewatch.Time) {
+	delete(p.open, l.alert)
+	l.first, l.whole, l.since, l.pause = 0, nil, 0, 0
+	p.setLook(l, at)
+}
+
+// putOff has an alert that could not be planned tried again, first after a second. Its
+// transitions are not planned: neither a restart nor another node forgets them.
+func (p *planner) putOff(l *look, now rimewatch.Time) {
+	if l.since == 0 {
+		l.since = now
+	}
+	if now-l.since > triedForAll { // its row cannot be read: the alerts after it go on
+		delete(p.open, l.alert)
+		l.first = 0
+	}
+	l.whole = nil
+	l.pause = min(max(2*l.pause, rimewatch.Second), triedAgain)
+	p.setLook(l, now+l.pause)
 }
 
 func (p *planner) setActive(v *rimewatch.Alert) {
@@ -103,22 +206,36 @@ func (s *Service) restore(ctx context.Context) (err error) {
 	if p.mark, err = s.store.PlannedThrough(ctx); err != nil {
 		return err
 	}
+	p.read = p.mark
+	err = s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+		p.setActive(a)
+		l := p.lookOf(a.WorkspaceID, a.ID)
+		p.classify(l, classOf(a.Severity == rimewatch.Critical))
+		p.setLook(l, s.started)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	var tests []*rimewatch.Delivery
 	s.handing.RLock()
+	defer s.handing.RUnlock()
 	err = s.store.AllPendingDeliveries(ctx, func(d *rimewatch.Delivery) error {
 		if d.Kind == rimewatch.DeliveryTest { // whoever asked has gone
 			d.Status = rimewatch.DeliveryDropped
 			tests = append(tests, d)
 			return nil
 		}
-		if d.AlertID != 0 {
-			p.setLook(d.WorkspaceID, d.AlertID, s.started) // it may have ended in between
+		if d.AlertID != 0 && !p.active[d.WorkspaceID][d.AlertID] {
+			p.setLook(p.lookOf(d.WorkspaceID, d.AlertID), s.started)
+			if d.Kind != rimewatch.DeliveryRecovery {
+				return nil // the alert has ended: it is dropped
+			}
 		}
 		d.Body = nil // it is read when it is sent
 		s.hand(d)
 		return nil
 	})
-	s.handing.RUnlock()
 	if err != nil {
 		return err
 	}
@@ -127,11 +244,7 @@ func (s *Service) restore(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
-		p.setActive(a)
-		p.setLook(a.WorkspaceID, a.ID, s.started)
-		return nil
-	})
+	return nil
 }
 
 // run is the planner goroutine.
@@ -160,29 +273,8 @@ func (s *Service) run() {
 // round plans what there is to plan and returns how long nothing is to be done.
 func (s *Service) round(ctx context.Context) (time.Duration, error) {
 	p := &s.planner
-	if err := s.readTransitions(ctx); err != nil {
+	if err := s.planDue(ctx); err != nil {
 		return 0, err
-	}
-	s.takeAsked()
-	for {
-		list := p.due(s.now(), lookSlice)
-		if len(list) == 0 {
-			break
-		}
-		b := s.newBatch(ctx)
-		for _, l := range list {
-			b.try(l.workspace, l.alert, nil)
-		}
-		if err := b.store(0); err != nil {
-			for _, l := range list {
-				p.setLook(l.workspace, l.alert, s.now()+rimewatch.Second)
-			}
-			return 0, err
-		}
-		s.turned.Store(int64(s.now()))
-		if err := s.readTransitions(ctx); err != nil {
-			return 0, err
-		}
 	}
 	if now := s.now(); now >= p.digestAt {
 		if err := s.digests(ctx, now); err != nil {
@@ -194,10 +286,52 @@ func (s *Service) round(ctx context.Context) (time.Duration, error) {
 		p.digestAt = now + digestEvery
 	}
 	wait := idleRound
-	if at := p.queue.Next(); at != 0 {
+	if at := p.next(); at != 0 {
 		wait = min(wait, max(at.Sub(s.now()), 0))
 	}
 	return wait, nil
+}
+
+// planDue plans what the timelines have gained and the alerts whose moment has come,
+// slice by slice: what is critical by then goes first in each.
+func (s *Service) planDue(ctx context.Context) error {
+	p := &s.planner
+	for {
+		if err := s.readTransitions(ctx); err != nil {
+			return err
+		}
+		s.takeAsked()
+		list := p.due(s.now(), lookSlice)
+		if len(list) == 0 {
+			break
+		}
+		if err := s.planSlice(ctx, list); err != nil {
+			return err
+		}
+		s.turned.Store(int64(s.now()))
+	}
+	if through := p.through(nil); through > p.mark {
+		if err := s.store.PutDeliveries(ctx, nil, through); err != nil {
+			return err
+		}
+		p.mark = through
+	}
+	return nil
+}
+
+func (s *Service) planSlice(ctx context.Context, list []*look) error {
+	b := s.newBatch(ctx)
+	for _, l := range list {
+		b.try(l)
+	}
+	err := b.store()
+	if err != nil {
+		for _, l := range list {
+			l.whole = nil // a part may be stored
+			s.planner.setLook(l, s.now()+rimewatch.Second)
+		}
+	}
+	return err
 }
 
 // takeAsked turns wishes of other goroutines into looks.
@@ -206,7 +340,7 @@ func (s *Service) takeAsked() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for alert, workspace := range s.asked {
-		p.setLook(workspace, alert, now)
+		p.setLook(p.lookOf(workspace, alert), now)
 	}
 	if s.back {
 		s.back, p.digestAt = false, 0
@@ -216,62 +350,25 @@ func (s *Service) takeAsked() {
 	}
 	for workspace := range s.changed {
 		for alert := range p.active[workspace] {
-			p.setLook(workspace, alert, now)
+			p.setLook(p.lookOf(workspace, alert), now)
 		}
 	}
 	clear(s.asked)
 	clear(s.changed)
 }
 
-// readTransitions plans what the timelines have gained.
+// readTransitions reads what the timelines have gained.
 func (s *Service) readTransitions(ctx context.Context) error {
 	p := &s.planner
-	for {
-		list, err := s.store.AllTransitionsAfter(ctx, p.mark, readSlice)
+	for len(p.open) < unplanned {
+		list, err := s.store.AllTransitionsAfter(ctx, p.read, readSlice)
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		last := list[len(list)-1].ID
-		b := s.newBatch(ctx)
-		for _, g := range byAlert(list) {
-			b.try(g[0].WorkspaceID, g[0].AlertID, s.wholeTimeline(g))
+		now := s.now()
+		for i := range list {
+			p.take(&list[i], now, s.started)
 		}
-		if err := b.store(last); err != nil {
-			p.distrust = last
-			return err
-		}
-		p.mark = last
-		s.turned.Store(int64(s.now()))
-	}
-}
-
-// byAlert groups the transitions that may change who is to be notified, in the
-// order of each alert's first.
-func byAlert(list []rimewatch.AlertTransition) (groups [][]rimewatch.AlertTransition) {
-	index := make(map[int64]int)
-	for _, t := range list {
-		switch t.Kind {
-		case rimewatch.TransitionNoted, rimewatch.TransitionFeedback, rimewatch.TransitionCorrective, rimewatch.TransitionUpdated:
-			continue
-		default: // may change who is notified
-		}
-		i, ok := index[t.AlertID]
-		if !ok {
-			i = len(groups)
-			index[t.AlertID] = i
-			groups = append(groups, nil)
-		}
-		groups[i] = append(groups[i], t)
-	}
-	return groups
-}
-
-// wholeTimeline returns transitions that are all an alert has had, nil when there
-// may be others, and deliveries, in the store. That spares a new alert, the one
-// that is in a hurry, two questions.
-func (s *Service) wholeTimeline(g []rimewatch.AlertTransition) []rimewatch.AlertTransition {
-	if g[0].Kind == rimewatch.TransitionOpened && g[0].At >= s.started && g[0].ID > s.planner.distrust {
-		return g
 	}
 	return nil
 }
@@ -283,8 +380,16 @@ type batch struct {
 	ctx        context.Context
 	workspaces map[int64]*workspace
 	deliveries []*rimewatch.Delivery
-	wishes     []wish
-	drops      []rimewatch.Delivery
+	planned    []planned
+}
+
+// planned is what was decided about an alert.
+type planned struct {
+	*look
+	failed bool
+	plan.Result
+	drops []rimewatch.Delivery // Result.Drop, as they were read
+	over  bool                 // the alert is resolved
 }
 
 type workspace struct {
@@ -322,58 +427,61 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 	return w, nil
 }
 
-// try plans an alert. One that cannot be planned is tried again in a minute and
-// holds nobody else up.
-func (b *batch) try(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) {
-	if err := b.plan(workspaceID, alertID, timeline); err != nil {
-		b.wishes = append(b.wishes, wish{workspaceID, alertID, b.s.now() + rimewatch.Minute})
-		if b.ctx.Err() != nil { // the stop: nothing of the batch will be stored
-			return
+// try plans an alert. One that cannot be planned is tried again and holds nobody else up.
+func (b *batch) try(l *look) {
+	x := planned{look: l}
+	if err := b.plan(&x); err != nil {
+		x = planned{look: l, failed: true}
+		if b.ctx.Err() == nil {
+			b.s.log.Error("notifications of an alert", "alert", l.alert, "err", err)
 		}
-		b.s.log.Error("notifications of an alert", "alert", alertID, "err", err)
 	}
+	b.planned = append(b.planned, x)
 }
 
-// plan decides about one alert. timeline is all that has happened to it, with
-// no deliveries made, or nil.
-func (b *batch) plan(workspaceID, alertID int64, timeline []rimewatch.AlertTransition) error {
-	s := b.s
-	w, err := b.workspace(workspaceID)
+// plan decides about one alert.
+func (b *batch) plan(x *planned) error {
+	s, l := b.s, x.look
+	w, err := b.workspace(l.workspace)
 	if err != nil {
 		return err
 	}
-	if len(w.rules.Channels) == 0 && timeline != nil {
+	if len(w.rules.Channels) == 0 && l.whole != nil && l.class != urgent {
 		// Nobody can be notified. The first channel makes all active alerts be looked at.
-		s.planner.setActive(&rimewatch.Alert{ID: alertID, WorkspaceID: workspaceID, Status: statusAfter(timeline)})
+		s.planner.setActive(&rimewatch.Alert{ID: l.alert, WorkspaceID: l.workspace, Status: statusAfter(l.whole)})
 		return nil
 	}
-	v, err := s.store.Alert(b.ctx, workspaceID, alertID)
+	v, err := s.store.Alert(b.ctx, l.workspace, l.alert)
 	if rimewatch.CodeOf(err) == rimewatch.CodeAlertNotFound {
+		s.note(l.alert, missed{})
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	in := plan.Input{Alert: &v, Timeline: timeline, Rules: &w.rules, Zone: s.zoneOf(&v, &w.Workspace), Now: s.now()}
-	if timeline == nil {
-		if in.Timeline, err = s.store.AlertTransitions(b.ctx, workspaceID, alertID); err != nil {
+	in := plan.Input{Alert: &v, Timeline: l.whole, Rules: &w.rules, Zone: s.zoneOf(&v, &w.Workspace), Now: s.now()}
+	x.over = v.Status == rimewatch.AlertResolved
+	if l.whole == nil {
+		if in.Timeline, err = s.store.AlertTransitions(b.ctx, l.workspace, l.alert); err != nil {
 			return err
 		}
-		if in.Made, err = s.store.AlertDeliveries(b.ctx, workspaceID, alertID); err != nil {
+		if in.Made, err = s.store.AlertDeliveries(b.ctx, l.workspace, l.alert); err != nil {
 			return err
+		}
+		if x.over {
+			in.UnderWay = s.underWay(in.Made)
 		}
 	}
-	r := plan.Alert(&in)
+	x.Result = plan.Alert(&in)
+	s.note(l.alert, missed{l.workspace, x.Unrouted, x.Untold})
 	s.planner.setActive(&v.Alert)
-	b.wishes = append(b.wishes, wish{workspaceID, alertID, r.Next})
+	s.planner.classify(l, classOf(!x.over && v.Severity == rimewatch.Critical))
 	for i := range in.Made {
-		for _, id := range r.Drop {
-			if in.Made[i].ID == id {
-				b.drops = append(b.drops, in.Made[i])
-			}
+		if slices.Contains(x.Drop, in.Made[i].ID) {
+			x.drops = append(x.drops, in.Made[i])
 		}
 	}
-	return b.write(&v, w, &in, r.Wanted)
+	return b.write(&v, w, &in, x.Wanted)
 }
 
 // statusAfter is an alert's status at the end of its timeline.
@@ -411,13 +519,22 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 	return nil
 }
 
-// store makes a batch durable and hands its deliveries to their lanes.
-func (b *batch) store(through int64) error {
-	s := b.s
+// store makes a batch durable and hands its deliveries to their lanes, urgent ones first.
+// How far the timelines are planned is stored with the last of them; an alert counts as
+// planned once what it no longer needs is dropped.
+func (b *batch) store() error {
+	p := &b.s.planner
+	settled := make(map[*look]bool, len(b.planned))
+	for i := range b.planned {
+		x := &b.planned[i]
+		settled[x.look] = !x.failed && !x.Waits && len(x.drops) == 0
+	}
+	through := p.through(settled)
+	slices.SortStableFunc(b.deliveries, func(x, y *rimewatch.Delivery) int { return cmp.Compare(classOf(x.Urgent), classOf(y.Urgent)) })
 	for list := b.deliveries; ; {
 		n := min(len(list), writeSlice)
 		mark := int64(0)
-		if n == len(list) {
+		if n == len(list) && through > p.mark {
 			mark = through
 		}
 		if err := b.putAndHand(list[:n], mark); err != nil {
@@ -427,13 +544,32 @@ func (b *batch) store(through int64) error {
 			break
 		}
 	}
-	for i := range b.drops {
-		s.drop(b.ctx, &b.drops[i])
-	}
-	for _, w := range b.wishes {
-		s.planner.setLook(w.workspace, w.alert, w.at)
+	p.mark = max(p.mark, through)
+	for i := range b.planned {
+		b.finish(&b.planned[i])
 	}
 	return nil
+}
+
+// finish carries out what is left of a decision once it is stored, and notes when the
+// alert is to be planned next.
+func (b *batch) finish(x *planned) {
+	s, p, now := b.s, &b.s.planner, b.s.now()
+	if x.failed {
+		p.putOff(x.look, now)
+		return
+	}
+	for i := range x.drops {
+		if !s.drop(b.ctx, &x.drops[i], x.over) && x.over {
+			x.Waits = true
+		}
+	}
+	if x.Waits { // who sends it asks for it again
+		x.whole = nil
+		p.setLook(x.look, now+triedAgain)
+		return
+	}
+	p.settle(x.look, x.Next)
 }
 
 // pendingOf returns those of a list that wait to be sent.

@@ -126,6 +126,7 @@ func (l *lane) prepare(it *item) {
 	defer cancel()
 	file, err := s.makeFile(ctx, it.Delivery)
 	if err != nil && s.ctx.Err() == nil {
+		it.Attempts++
 		it.attempted(s.now(), "", lasting(err), false, false)
 		if err := s.store.UpdateDeliveries(context.WithoutCancel(ctx), stored([]*item{it}), nil); err != nil {
 			s.log.Error("delivery", "key", it.Key, "err", err)
@@ -140,7 +141,7 @@ func (l *lane) prepare(it *item) {
 	if it.Status == rimewatch.DeliveryPending && s.ctx.Err() == nil {
 		l.wait(it)
 	} else {
-		l.forget(it.ID)
+		l.forget(it.Delivery)
 	}
 	l.signal()
 }

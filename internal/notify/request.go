@@ -165,16 +165,17 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 func (l *lane) retryNow(d *rimewatch.Delivery, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	it := l.items[d.ID]
+	q := l.queueOf(d)
+	it := q.items[d.ID]
 	switch {
-	case it == nil && l.overflow.n > 0:
+	case it == nil && q.n > 0:
 		it = newItem(d, now)
-		l.items[d.ID] = it
-		l.overflow.left()
+		q.items[d.ID] = it
+		q.left()
 	case it == nil, it.Due() == 0:
 		return
 	}
 	it.NextAttemptAt = now
-	l.wait(it)
+	q.wait(it)
 	l.signal()
 }

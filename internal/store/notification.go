@@ -60,15 +60,16 @@ type Notifications interface {
 	// that is gone are stored, and given back, as dropped.
 	PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error
 	// UpdateDeliveries records in one step an attempt of deliveries to one channel
-	// (status, attempts, times, error) and, when health is not nil, what it says of
+	// (status, attempts, times, doubt, error) and, when health is not nil, what it says of
 	// the channel. To a channel that is gone nothing becomes pending: it is stored,
 	// and given back, as dropped. CodeNotFound, and nothing is recorded, when one of
 	// them does not exist.
 	UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error
 	// AlertDeliveries returns all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	// PendingDeliveries returns what is to be sent to a channel, by NextAttemptAt.
-	PendingDeliveries(ctx context.Context, workspaceID, channelID int64, limit int) ([]rimewatch.Delivery, error)
+	// PendingDeliveries returns what is to be sent to a channel, by NextAttemptAt: what
+	// is urgent, or what is not.
+	PendingDeliveries(ctx context.Context, workspaceID, channelID int64, urgent bool, limit int) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
 	// selects those with a smaller id.
 	Deliveries(ctx context.Context, workspaceID, channelID int64, p Page) (list []rimewatch.Delivery, total int, err error)

@@ -47,6 +47,8 @@ type NotificationState struct {
 	WorkingChannels int     `json:"working_channels" doc:"Enabled channels whose last attempt succeeded."`
 	UntriedChannels int     `json:"untried_channels" doc:"Enabled channels to which nothing was sent yet."`
 	Warning         *string `json:"warning" doc:"Set while no channel is known to work."`
+	UnroutedAlerts  int     `json:"unrouted_alerts" doc:"Active critical alerts that no route brings to anybody: they went to every channel that works."`
+	UntoldAlerts    int     `json:"untold_alerts" doc:"Active critical alerts that nobody could be notified of."`
 }
 
 // NewNotificationState sums up the channels of a workspace.

@@ -71,7 +71,7 @@ type Channels interface {
 	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
 }
 
-// Config of the resources: everything but PolicyDir is needed.
+// Config of the resources: everything but PolicyDir and Missed is needed.
 type Config struct {
 	Accounts  Accounts
 	Writer    Writer
@@ -83,6 +83,9 @@ type Config struct {
 	Audit     store.Audit
 	Channels  Channels
 	Quotas    store.Quotas // which the store keeps
+	// Missed counts the active critical alerts of a workspace that no route brings to
+	// anybody, and those that nobody was notified of; nil = that is not known.
+	Missed func(workspaceID int64) (unrouted, untold int)
 
 	// CursorKey keeps cursors from being forged. Nodes that share clients share
 	// the key; a new one makes old cursors invalid.

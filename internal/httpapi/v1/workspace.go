@@ -53,9 +53,13 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 	if err != nil {
 		return WorkspaceView{}, err
 	}
+	state := wire.NewNotificationState(channels)
+	if a.cfg.Missed != nil {
+		state.UnroutedAlerts, state.UntoldAlerts = a.cfg.Missed(p.WorkspaceID)
+	}
 	q := a.cfg.Quotas
 	return WorkspaceView{
-		WorkspaceData{wire.NewWorkspace(&w)}, wire.NewNotificationState(channels),
+		WorkspaceData{wire.NewWorkspace(&w)}, state,
 		Quotas{Devices: q.Devices, Sites: q.Sites, Tokens: q.Tokens, Members: q.Members, Channels: rimewatch.MaxChannels, Routes: rimewatch.MaxRoutes, Silences: rimewatch.MaxSilences, MaintenanceWindows: rimewatch.MaxMaintenanceWindows, Sources: rimewatch.MaxSources},
 	}, nil
 }

@@ -142,8 +142,11 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	for i, one := range mails {
 		if err := client.Send(one); err != nil {
 			e := failure(err)
+			if e.Code == rimewatch.CodeUnavailable && !answered(err) {
+				e.Code = rimewatch.CodeOutcomeUnknown // the connection broke after the mail may have been taken
+			}
 			refused = append(refused, rimewatch.Sentencef("%s: %s", c.To[i], e.Sentence()))
-			if worst == nil || e.Code == rimewatch.CodeUnavailable {
+			if worst == nil || passing(e) {
 				worst = e
 			}
 		}
@@ -152,13 +155,21 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 	switch {
 	case worst == nil:
 		return "", nil
-	case worst.Code != rimewatch.CodeUnavailable && len(refused) < len(mails):
+	case !passing(worst) && len(refused) < len(mails):
 		return rimewatch.Sentencef(each, refused...).Stored(), nil
 	default:
+		if len(refused) < len(mails) {
+			worst.Code = rimewatch.CodeOutcomeUnknown // some have it
+		}
 		all := rimewatch.Wrap(worst.Code, worst.Err, each, refused...)
 		all.RetryAfter = worst.RetryAfter
 		return "", all
 	}
+}
+
+// passing reports whether it makes sense to try again.
+func passing(e *rimewatch.Error) bool {
+	return e.Code == rimewatch.CodeUnavailable || e.Code == rimewatch.CodeOutcomeUnknown
 }
 
 // compose writes one mail.
@@ -219,6 +230,13 @@ func (s *Sender) domain() string {
 	_, after, _ := strings.Cut(s.cfg.From, "@")
 	after, _, _ = strings.Cut(after, ">")
 	return strings.TrimSpace(after)
+}
+
+// answered reports whether an error holds the mail server's own reply.
+func answered(err error) bool {
+	var send *mail.SendError
+	var reply *textproto.Error
+	return errors.As(err, &reply) || errors.As(err, &send) && send.ErrorCode() >= 400
 }
 
 // failure returns what went wrong, and whether trying again makes sense: a 5xx of

@@ -8,9 +8,9 @@ import (
 
 // Reason is why a message about an alert is sent.
 type Reason struct {
-	Kind  rimewatch.DeliveryKind // opened, escalated, repeat or recovery
+	Kind  rimewatch.DeliveryKind // opened, escalated, repeat, recovery or unrouted
 	Level int
-	After string // of a repeat: "acknowledgement" or "silence" that ended, "" = time
+	After string // of a repeat: "acknowledgement" or "silence" that ended, "" = time; of unrouted: "refused" by the channels of its route
 }
 
 var alertEvents = map[rimewatch.DeliveryKind]string{
@@ -18,6 +18,7 @@ var alertEvents = map[rimewatch.DeliveryKind]string{
 	rimewatch.DeliveryEscalated: "alert.escalated",
 	rimewatch.DeliveryRepeat:    "alert.repeated",
 	rimewatch.DeliveryRecovery:  "alert.resolved",
+	rimewatch.DeliveryUnrouted:  "alert.opened",
 }
 
 // Of returns the message about one alert.
@@ -52,6 +53,10 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 		lead = w.Say("Now critical:") + " "
 	case r.Kind == rimewatch.DeliveryRepeat:
 		lead = w.Say("Still active:") + " "
+	case r.Kind == rimewatch.DeliveryUnrouted && r.After == "":
+		lead = w.Say("No route matched:") + " "
+	case r.Kind == rimewatch.DeliveryUnrouted:
+		lead = w.Say("No channel of its route works:") + " "
 	case r.Level > 0:
 		lead = w.Say("Not acknowledged yet:") + " "
 	}
@@ -63,7 +68,11 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 	case "silence":
 		sentences = append(sentences, w.Say("The silence or maintenance window has ended and the problem is still there."))
 	}
-	d.Text = strings.Join(append(sentences, w.Message(&v.Alert)), " ")
+	sentences = append(sentences, w.Message(&v.Alert))
+	if r.Kind == rimewatch.DeliveryUnrouted {
+		sentences = append(sentences, w.Say("Nobody else could be notified, so this goes to every channel that works. Check the routes in the settings."))
+	}
+	d.Text = strings.Join(sentences, " ")
 	c.facts(d, v)
 	d.fact(w.Say("Since"), w.Sayf("%s, %s ago", w.Moment(began(v)), w.span(c.Now.Sub(began(v)))))
 	d.fact(w.Say("Workspace"), c.Workspace.Name)

@@ -15,7 +15,8 @@ import (
 
 // Failure turns the error of an exchange into one that people may see. Its code
 // says whether trying again makes sense: CodeUnavailable, with RetryAfter as the
-// receiver asks for it, or another one for what will not get better by itself.
+// receiver asks for it, CodeOutcomeUnknown, which makes sense to try again too, where the
+// message may have been taken, or another one for what will not get better by itself.
 // Neither message nor cause holds a URL: those of many services are secrets.
 func Failure(err error) *rimewatch.Error {
 	cause := errors.New(links.ReplaceAllString(err.Error(), "•••"))
@@ -40,14 +41,24 @@ func Failure(err error) *rimewatch.Error {
 	case errors.As(err, &cert), errors.As(err, &host), strings.Contains(err.Error(), plainAnswer):
 		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver's TLS certificate is not valid.")
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not answer in time.")
+		return rimewatch.Wrap(outcome(err), cause, "The receiver did not answer in time.")
 	case errors.As(err, &op):
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver cannot be reached: %s.", Reason(op.Err))
+		return rimewatch.Wrap(outcome(err), cause, "The receiver cannot be reached: %s.", Reason(op.Err))
 	case errors.Is(err, errTooLong):
 		return rimewatch.Wrap(rimewatch.CodeConflict, cause, "The receiver's response is too long.")
 	default:
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, cause, "The receiver did not accept the message.")
+		return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, cause, "The receiver did not accept the message.")
 	}
+}
+
+// outcome is the code of an exchange that broke off: once there was a connection, nobody
+// can say what came of it.
+func outcome(err error) rimewatch.Code {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return rimewatch.CodeUnavailable
+	}
+	return rimewatch.CodeOutcomeUnknown
 }
 
 // Gone reports whether a receiver has said that what it was sent to does not exist, or

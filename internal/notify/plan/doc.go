@@ -25,6 +25,8 @@
 //   - Acknowledged: no further level and no reminder. When the acknowledgement
 //     expires, those who were notified are reminded, and the levels go on where they
 //     stopped. A warning that becomes critical is notified of again in any case.
+//   - A critical alert that no route brings to anybody goes once to every channel whose last
+//     test or delivery succeeded.
 //   - Quiet hours and digests hold warnings back, never critical alerts.
 //   - A channel that several routes name in their first levels is notified once that an
 //     alert opened, rose or is over, and reminded by the shortest of their spans.

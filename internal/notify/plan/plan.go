@@ -26,6 +26,7 @@ type Input struct {
 	Timeline []rimewatch.AlertTransition // oldest first
 	Made     []rimewatch.Delivery        // deliveries of the alert, oldest first
 	Rules    *Rules
+	UnderWay map[int64]bool // ids of those that are being sent
 	Zone     *time.Location // of the alert's site
 	Now      rimewatch.Time
 }
@@ -33,7 +34,7 @@ type Input struct {
 // Wanted is a delivery to be made. ID and Body are left to the caller.
 type Wanted struct {
 	rimewatch.Delivery
-	After string // what ended before a reminder: "acknowledgement", "silence", "" = time
+	After string // what ended before a reminder: "acknowledgement", "silence", "" = time; of an unrouted alert: "refused" where its route's channels take nothing
 }
 
 // Result is a decision.
@@ -41,6 +42,10 @@ type Result struct {
 	Wanted []Wanted
 	Drop   []int64        // ids of pending deliveries that have become pointless
 	Next   rimewatch.Time // when to look again if nothing happens, 0 = never
+	Waits  bool           // for what is being sent: only then it is known who is to be notified
+
+	Unrouted bool // the alert is critical, and no route brings it to a channel that is switched on
+	Untold   bool // the alert is critical, and nobody was or will be notified of it
 }
 
 // Alert decides about one alert.
@@ -63,11 +68,14 @@ func Alert(in *Input) Result {
 	if p.mutedUntil() != 0 {
 		return p.out
 	}
+	var matching []*rimewatch.Route
 	for _, r := range in.Rules.routes() {
 		if r.Enabled && Matches(&r.Match, in.Alert) {
+			matching = append(matching, r)
 			p.route(r)
 		}
 	}
+	p.unrouted(matching)
 	return p.out
 }
 
@@ -196,7 +204,7 @@ func (p *decision) readMade() {
 	p.made = make([]rimewatch.Delivery, 0, len(p.Made)+4)
 	for i := range p.Made {
 		switch p.Made[i].Kind {
-		case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryRecovery:
+		case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryRecovery, rimewatch.DeliveryUnrouted:
 			p.made = append(p.made, p.Made[i])
 		default: // not of this alert alone
 		}
@@ -238,6 +246,7 @@ func (p *decision) want(kind rimewatch.DeliveryKind, r *rimewatch.Route, level, 
 		WorkspaceID: p.a.WorkspaceID, AlertID: p.a.ID, ChannelID: channel, RouteID: r.ID, Level: level, Kind: kind,
 		Key:    fmt.Sprintf("alert/%d/%d/%s/%d/%d/%d/%d", p.a.ID, p.episode, kind, r.ID, level, n, channel),
 		Status: rimewatch.DeliveryPending, NextAttemptAt: at, CreatedAt: p.Now,
+		Urgent: p.a.Severity == rimewatch.Critical && kind != rimewatch.DeliveryRecovery,
 	}
 	p.out.Wanted = append(p.out.Wanted, Wanted{d, after})
 	p.made = append(p.made, d)

@@ -395,3 +395,72 @@ func TestMoved(t *testing.T) {
 		})
 	}
 }
+
+// TestUnrouted: a critical alert that no route brings to anybody goes once to every channel
+// that is known to work, unless somebody has decided that nobody is to be told.
+func TestUnrouted(t *testing.T) {
+	elsewhere := with(route(1, step(0, 1)), func(r *rimewatch.Route) { r.Match.SiteIDs = []int64{9} })
+	off := route(1, step(0, 4))
+	acknowledged := func(w *world) { w.happen(t0, rimewatch.TransitionAcknowledged) }
+	for _, c := range []struct {
+		name     string
+		severity rimewatch.Severity
+		kind     rimewatch.AlertType
+		routes   []rimewatch.Route
+		rules    func(*plan.Rules)
+		do       func(w *world)
+		want     string
+		untold   bool
+	}{
+		{name: "no route matches", routes: []rimewatch.Route{elsewhere}, want: "0:00 unrouted L0 → 1|0:00 unrouted L0 → 2"},
+		{name: "the route's channel is off", routes: []rimewatch.Route{off}, want: "0:00 unrouted L0 → 1|0:00 unrouted L0 → 2"},
+		{name: "the route is off", routes: []rimewatch.Route{with(route(1, step(0, 1)), func(r *rimewatch.Route) { r.Enabled = false })}, want: "0:00 unrouted L0 → 1|0:00 unrouted L0 → 2"},
+		{name: "a later level will", routes: []rimewatch.Route{route(1, step(0, 4), step(5*minute, 3))}, want: "0:05 opened L1 → 3"},
+		{name: "another route does", routes: []rimewatch.Route{off, route(2, step(0, 3))}, want: "0:00 opened L0 → 3"},
+		{name: "a warning", severity: rimewatch.Warning, routes: []rimewatch.Route{elsewhere}},
+		{name: "a warning that becomes critical", severity: rimewatch.Warning, routes: []rimewatch.Route{elsewhere}, do: func(w *world) { w.happen(t0+hour, rimewatch.TransitionEscalated) },
+			want: "1:00 unrouted L0 → 1|1:00 unrouted L0 → 2"},
+		{name: "a device's silence waits for the site's", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{elsewhere}, want: "0:02 unrouted L0 → 1|0:02 unrouted L0 → 2"},
+		{name: "silenced", routes: []rimewatch.Route{elsewhere}, rules: silence(t0, t0+hour, rimewatch.Matchers{}), want: "1:00 unrouted L0 → 1|1:00 unrouted L0 → 2"},
+		{name: "caused by another", severity: rimewatch.Warning, routes: []rimewatch.Route{elsewhere}, do: func(w *world) {
+			w.happen(t0, rimewatch.TransitionSuppressed)
+			w.happen(t0+minute, rimewatch.TransitionEscalated)
+		}},
+		{name: "acknowledged", severity: rimewatch.Warning, routes: []rimewatch.Route{elsewhere}, do: func(w *world) {
+			w.happen(t0, rimewatch.TransitionEscalated)
+			acknowledged(w)
+		}, want: "0:00 unrouted L0 → 1|0:00 unrouted L0 → 2"},
+		{name: "its end", routes: []rimewatch.Route{elsewhere}, do: func(w *world) { w.happen(t0+hour, rimewatch.TransitionResolved) },
+			want: "0:00 unrouted L0 → 1|0:00 unrouted L0 → 2|1:00 recovery L0 → 1|1:00 recovery L0 → 2"},
+		{name: "no channel is known to work", routes: []rimewatch.Route{elsewhere}, rules: func(r *plan.Rules) { r.Channels = r.Channels[2:] }, untold: true},
+		{name: "no channel at all", rules: func(r *plan.Rules) { r.Channels = nil }, untold: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			severity, kind := c.severity, c.kind
+			if severity == "" {
+				severity = rimewatch.Critical
+			}
+			if kind == "" {
+				kind = rimewatch.HighTemperature
+			}
+			w := newWorldBefore(severity, kind, c.routes...)
+			for _, i := range []int{0, 1, 3} { // 3 was never tried, 4 is switched off
+				w.rules.Channels[i].LastSuccessAt = t0 - hour
+			}
+			if c.rules != nil {
+				c.rules(&w.rules)
+			}
+			w.happen(t0, rimewatch.TransitionOpened)
+			if c.do != nil {
+				c.do(w)
+			}
+			w.runUntil(t0 + 6*hour)
+			if diff := cmp.Diff(c.want, strings.Join(w.told, "|")); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+			if r := plan.Alert(&w.in); r.Untold != c.untold || len(r.Wanted) > 0 {
+				t.Errorf("untold %v, and wanted %v", r.Untold, r.Wanted)
+			}
+		})
+	}
+}

@@ -115,10 +115,13 @@ func (p *decision) notified(r *rimewatch.Route, level int) rimewatch.Time {
 func (p *decision) knows(r *rimewatch.Route, level int, channel int64) bool {
 	for i := range p.made {
 		d := &p.made[i]
-		if d.ChannelID != channel || d.Kind != rimewatch.DeliveryOpened {
+		if d.ChannelID != channel {
 			continue
 		}
-		if (d.RouteID == r.ID && d.Level == level) || (d.RouteID != r.ID && level == 0 && d.Status != rimewatch.DeliveryDropped) {
+		if d.Kind == rimewatch.DeliveryOpened && d.RouteID == r.ID && d.Level == level {
+			return true
+		}
+		if d.RouteID != r.ID && level == 0 && d.Status != rimewatch.DeliveryDropped {
 			return true
 		}
 	}
@@ -132,7 +135,19 @@ func (p *decision) rise(r *rimewatch.Route) {
 	}
 	for _, c := range p.notifiedBy(r) {
 		if last, _ := p.lastNotified(c); last < p.escalatedAt {
+			p.supersede(c)
 			p.want(rimewatch.DeliveryEscalated, r, p.levelOf(r, c), p.escalations-1, c, p.Now, "")
+		}
+	}
+}
+
+// supersede drops what a channel was to hear of the alert while it was a warning: what is
+// urgent goes first, and would be followed by older news.
+func (p *decision) supersede(channel int64) {
+	for i := range p.made {
+		if d := &p.made[i]; d.ChannelID == channel && d.ID != 0 && d.Status == rimewatch.DeliveryPending && !d.Urgent && !d.InDoubt {
+			p.out.Drop = append(p.out.Drop, d.ID)
+			d.Status = rimewatch.DeliveryDropped
 		}
 	}
 }
@@ -169,7 +184,7 @@ func (p *decision) notifiedBy(r *rimewatch.Route) (list []int64) {
 	seen := make(map[int64]bool)
 	for i := range p.made {
 		d := &p.made[i]
-		if d.RouteID == r.ID && d.Kind == rimewatch.DeliveryOpened && d.Status != rimewatch.DeliveryDropped && p.channels[d.ChannelID] && !seen[d.ChannelID] {
+		if d.RouteID == r.ID && d.Status != rimewatch.DeliveryDropped && p.channels[d.ChannelID] && !seen[d.ChannelID] {
 			seen[d.ChannelID] = true
 			list = append(list, d.ChannelID)
 		}
@@ -212,23 +227,26 @@ func (p *decision) repeats(r *rimewatch.Route, channel int64) (n int) {
 	return n
 }
 
-// recovery notifies those who were notified that the alert is over, and drops what has
-// not been notified by now.
+// recovery notifies those who were or may have been notified that the alert is over, and
+// drops what has not been sent by now. Who is being notified at this moment hears of the
+// end after that.
 func (p *decision) recovery() {
 	notified := make(map[int64]bool)
-	for i := range p.Made {
-		if d := &p.Made[i]; d.Status == rimewatch.DeliveryPending && d.Kind != rimewatch.DeliveryRecovery {
-			p.out.Drop = append(p.out.Drop, d.ID)
-		}
-	}
 	for i := range p.made {
-		if p.made[i].Kind == rimewatch.DeliveryRecovery {
-			notified[p.made[i].ChannelID] = true
+		d := &p.made[i]
+		switch {
+		case d.Kind == rimewatch.DeliveryRecovery:
+			notified[d.ChannelID] = true
+		case d.Status == rimewatch.DeliveryPending:
+			p.out.Drop = append(p.out.Drop, d.ID)
+			if p.UnderWay[d.ID] {
+				notified[d.ChannelID], p.out.Waits = true, true
+			}
 		}
 	}
 	routes := p.Rules.routes()
 	for _, d := range p.made[:len(p.made):len(p.made)] {
-		if d.Status != rimewatch.DeliverySent || notified[d.ChannelID] || !p.channels[d.ChannelID] {
+		if (d.Status != rimewatch.DeliverySent && !d.InDoubt) || notified[d.ChannelID] || !p.channels[d.ChannelID] {
 			continue
 		}
 		r := routeOf(routes, d.RouteID)

@@ -170,7 +170,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 	case err := <-done:
 		return "", failure(err)
 	case <-ctx.Done():
-		return "", rimewatch.Errorf(rimewatch.CodeUnavailable, "The service did not answer in time.")
+		return "", rimewatch.Errorf(rimewatch.CodeOutcomeUnknown, "The service did not answer in time.")
 	}
 }
 

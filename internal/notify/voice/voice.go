@@ -84,7 +84,7 @@ func (s *Caller) script(c *rimewatch.Channel, m *message.Message) string {
 // idsOf returns the alerts that wait to be acknowledged.
 func idsOf(d *message.Data) (ids []int64) {
 	switch d.Kind {
-	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat:
+	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryUnrouted:
 	default:
 		return nil
 	}

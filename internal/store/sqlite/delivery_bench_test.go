@@ -40,7 +40,7 @@ func BenchmarkNotificationLists(b *testing.B) {
 		"outbox":   func() (int, error) { l, err := s.AllTransitionsAfter(ctx, 999_900, 100); return len(l), err },
 		"timeline": func() (int, error) { l, err := s.AlertTransitions(ctx, 1, 50_000); return len(l), err },
 		"alert":    func() (int, error) { l, err := s.AlertDeliveries(ctx, 1, 50_000); return len(l), err },
-		"pending":  func() (int, error) { l, err := s.PendingDeliveries(ctx, 1, 3, 100); return len(l), err },
+		"pending":  func() (int, error) { l, err := s.PendingDeliveries(ctx, 1, 3, false, 100); return len(l), err },
 		"channel":  func() (int, error) { l, _, err := s.Deliveries(ctx, 1, 3, store.Page{Limit: 15}); return len(l), err },
 		"workspace": func() (int, error) {
 			l, _, err := s.Deliveries(ctx, 1, 0, store.Page{Limit: 15, After: 500_000})

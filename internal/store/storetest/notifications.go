@@ -154,7 +154,7 @@ func allPending(f *fixture) (list []rimewatch.Delivery) {
 // pending returns what is to be sent to a channel first.
 func pending(f *fixture, c rimewatch.Channel, limit int) []rimewatch.Delivery {
 	f.Helper()
-	list, err := f.s.PendingDeliveries(f.ctx, c.WorkspaceID, c.ID, limit)
+	list, err := f.s.PendingDeliveries(f.ctx, c.WorkspaceID, c.ID, false, limit)
 	f.must(err)
 	return list
 }
@@ -164,7 +164,7 @@ func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
 	f.Helper()
 	y.Status, y.Attempts, y.SentAt, y.NextAttemptAt = rimewatch.DeliverySent, 1, t0+4, 0
 	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{y}, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4}))
-	z.Attempts, z.NextAttemptAt, z.LastError = 1, t0+60, "refused"
+	z.Attempts, z.NextAttemptAt, z.LastError, z.InDoubt = 1, t0+60, "refused", true
 	health := rimewatch.ChannelHealth{LastFailureAt: t0 + 5, LastError: "refused", Failures: 1}
 	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{z}, &health))
 	f.equal("pending", allPending(f), []rimewatch.Delivery{*x, *z})
@@ -215,10 +215,17 @@ func (f *fixture) deliveryPages(c rimewatch.Channel, x, y, z *rimewatch.Delivery
 		f.equal(q.name+": total", total, q.total)
 	}
 	f.equal("pending of a channel", pending(f, c, 3), []rimewatch.Delivery{*x, mine[4], mine[3]})
+	urgent := f.delivery(c, "urgent", 7, t0+200)
+	urgent.Urgent = true
+	f.must(f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{urgent}, 0))
+	f.equal("pending of a channel, not urgent", pending(f, c, 3), []rimewatch.Delivery{*x, mine[4], mine[3]})
+	list, err := f.s.PendingDeliveries(f.ctx, c.WorkspaceID, c.ID, true, 3)
+	f.must(err)
+	f.equal("pending of a channel, urgent", list, []rimewatch.Delivery{*urgent})
 	f.equal("pending of a channel elsewhere", len(pending(f, rimewatch.Channel{ID: c.ID, WorkspaceID: z.WorkspaceID}, 3)), 0)
 	f.must(f.s.DeleteChannel(f.ctx, f.workspace, c.ID))
 	f.equal("pending of a channel that is gone", len(pending(f, c, 3)), 0)
-	list, _, err := f.s.Deliveries(f.ctx, f.workspace, c.ID, store.Page{Limit: 10})
+	list, _, err = f.s.Deliveries(f.ctx, f.workspace, c.ID, store.Page{Limit: 10})
 	f.must(err)
 	for _, d := range list {
 		f.equal("status", d.Status, rimewatch.DeliveryDropped)

@@ -17,6 +17,7 @@ var deliveryTable = shapeOf("delivery", errDelivery, nil, func(d *rimewatch.Deli
 		col("channel_id", number(&d.ChannelID)), col("route_id", number(&d.RouteID)), col("level", number(&d.Level)), col("kind", text(&d.Kind)),
 		col("status", text(&d.Status)), col("attempts", number(&d.Attempts)), col("next_attempt_at", number(&d.NextAttemptAt)), col("created_at", number(&d.CreatedAt)),
 		col("sent_at", number(&d.SentAt)), col("last_error", text(&d.LastError)), col("body", bytes(&d.Body)),
+		col("urgent", flag(&d.Urgent)), col("in_doubt", flag(&d.InDoubt)),
 	}
 })
 
@@ -98,8 +99,8 @@ func updateDelivery(conn Conn, d *rimewatch.Delivery) error {
 	if err := dropUnreachable(conn, d); err != nil {
 		return err
 	}
-	return execOne(conn, errDelivery(), "UPDATE delivery SET status = ?, attempts = ?, next_attempt_at = ?, sent_at = ?, last_error = ? WHERE id = ? AND workspace_id = ?",
-		string(d.Status), d.Attempts, int64(d.NextAttemptAt), int64(d.SentAt), d.LastError, d.ID, d.WorkspaceID)
+	return execOne(conn, errDelivery(), "UPDATE delivery SET status = ?, attempts = ?, next_attempt_at = ?, sent_at = ?, last_error = ?, in_doubt = ? WHERE id = ? AND workspace_id = ?",
+		string(d.Status), d.Attempts, int64(d.NextAttemptAt), int64(d.SentAt), d.LastError, d.InDoubt, d.ID, d.WorkspaceID)
 }
 
 // AllPendingDeliveries implements store.Everywhere.
@@ -119,8 +120,8 @@ func (t Outbox) AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.
 // PendingDeliveries implements store.Notifications. The plus signs keep engines from
 // reading and sorting all that a channel was ever sent: few wait but for a channel that
 // asks.
-func (t Outbox) PendingDeliveries(ctx context.Context, workspaceID, channelID int64, limit int) ([]rimewatch.Delivery, error) {
-	return deliveryTable.all(ctx, t.base, "status = 'pending' AND +workspace_id = ? AND +channel_id = ? ORDER BY next_attempt_at, id LIMIT ?", workspaceID, channelID, limit)
+func (t Outbox) PendingDeliveries(ctx context.Context, workspaceID, channelID int64, urgent bool, limit int) ([]rimewatch.Delivery, error) {
+	return deliveryTable.all(ctx, t.base, "status = 'pending' AND +workspace_id = ? AND +channel_id = ? AND +urgent = ? ORDER BY next_attempt_at, id LIMIT ?", workspaceID, channelID, urgent, limit)
 }
 
 // AlertDeliveries implements store.Notifications.

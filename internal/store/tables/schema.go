@@ -285,7 +285,9 @@ CREATE TABLE delivery (
 	created_at INTEGER NOT NULL,
 	sent_at INTEGER NOT NULL,
 	last_error TEXT NOT NULL,
-	body BLOB NOT NULL
+	body BLOB NOT NULL,
+	urgent INTEGER NOT NULL DEFAULT 0,
+	in_doubt INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE UNIQUE INDEX delivery_by_key ON delivery(workspace_id, key);
 CREATE INDEX delivery_by_workspace ON delivery(workspace_id, id);

@@ -40,7 +40,7 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
@@ -66,6 +66,12 @@ const exposureSQL = `ALTER TABLE excursion ADD COLUMN runs INTEGER NOT NULL DEFA
 ALTER TABLE excursion ADD COLUMN sum_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE workspace ADD COLUMN exposure_since INTEGER NOT NULL DEFAULT 0;
 UPDATE workspace SET exposure_since = (SELECT COALESCE(MAX(value), 0) FROM meta WHERE key LIKE 'alive_at%')`
+
+// urgentSQL is the step by which what is about critical alerts is sent first, and what may
+// have been received is known.
+const urgentSQL = `ALTER TABLE delivery ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE delivery ADD COLUMN in_doubt INTEGER NOT NULL DEFAULT 0;
+UPDATE delivery SET urgent = 1 WHERE status = 'pending' AND alert_id > 0 AND kind <> 'recovery' AND alert_id IN (SELECT id FROM alert WHERE severity = 'critical')`
 
 // Steps returns what brings a store of an older version up to date.
 func (h *History) Steps(found int) ([]Upgrade, error) {
