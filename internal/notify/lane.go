@@ -417,7 +417,7 @@ func (s *Service) call(ctx context.Context, c *rimewatch.Channel, key string, m 
 			err = rimewatch.Wrap(rimewatch.CodeUnavailable, fmt.Errorf("panic: %v", p), "The message could not be delivered.")
 		}
 	}()
-	return sender.Send(ctx, c, key, m)
+	return sender.Send(ctx, c, key, m.Safe(false))
 }
 
 // end closes deliveries without an attempt. Where that cannot be stored they are looked at

@@ -7,6 +7,7 @@ import (
 	"github.com/wneessen/go-mail"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/message"
 )
 
 // Write sends a plain text to one address. The error is as with Send.
@@ -17,11 +18,11 @@ func (s *Sender) Write(ctx context.Context, to, subject, text string) error {
 	if err := errors.Join(msg.From(s.cfg.From), msg.To(to)); err != nil {
 		return rimewatch.Wrap(rimewatch.CodeValidationFailed, err, "The address %q is not valid.", to)
 	}
-	msg.Subject(subject)
+	msg.Subject(message.Safe(subject, false, false))
 	msg.SetDate()
 	msg.SetMessageID()
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
-	msg.SetBodyString(mail.TypeTextPlain, text)
+	msg.SetBodyString(mail.TypeTextPlain, message.Safe(text, true, false))
 	client, err := s.client(s.cfg.Timeout)
 	if err != nil {
 		return err

@@ -164,7 +164,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 			done <- o.send(ctx, s.transport, u, m)
 			return
 		}
-		done <- s.send(watch, c.URL, m)
+		done <- s.send(watch, c.URL, m.Safe(true))
 	}()
 	select {
 	case err := <-done:

@@ -39,7 +39,7 @@ func line(text string, more element) element {
 }
 
 func card(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, error) {
-	d := &m.Data
+	d := &m.Safe(true).Data
 	title := element{"weight": "Bolder", "size": "Medium"}
 	if d.Urgent {
 		title["color"] = "Attention"
