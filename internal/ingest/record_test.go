@@ -71,7 +71,6 @@ func TestExcursionRecords(t *testing.T) {
 // excursion of each local day, by the clock of the device's site, in order or not, also after
 // a crash; the one of the present day lasts.
 func TestShortRuns(t *testing.T) {
-	long(t)
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
