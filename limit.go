@@ -21,7 +21,6 @@ type Limits struct {
 
 // ExposureLimits are the minutes within 24 h after which goods are alerted for, however
 // short each time: above TempMax a warning, below CriticalMin a critical alert. nil = off.
-// As an override nil is what holds without it, and 0 is off.
 type ExposureLimits struct {
 	Warm *int `json:"warm"` // min above TempMax
 	Cold *int `json:"cold"` // min below CriticalMin
@@ -62,7 +61,27 @@ type LimitOverrides struct {
 	ClearDelta     *float64 `json:"clear_delta,omitempty"`
 	ClearS         *int     `json:"clear_s,omitempty"`
 
-	ExposureMinPerDay *ExposureLimits `json:"exposure_min_per_day,omitempty"`
+	ExposureMinPerDay *ExposureOverrides `json:"exposure_min_per_day,omitempty"`
+}
+
+// ExposureOverrides are minutes of ExposureLimits. Nil means what holds without it, and 0
+// is off.
+type ExposureOverrides struct {
+	Warm *int `json:"warm,omitempty"`
+	Cold *int `json:"cold,omitempty"`
+}
+
+// SetExposure changes the minutes of o, and leaves those that it refers to as they are.
+func (o *LimitOverrides) SetExposure(change func(*ExposureOverrides)) {
+	var x ExposureOverrides
+	if o.ExposureMinPerDay != nil {
+		x = *o.ExposureMinPerDay
+	}
+	if change(&x); x == (ExposureOverrides{}) {
+		o.ExposureMinPerDay = nil
+		return
+	}
+	o.ExposureMinPerDay = &x
 }
 
 // Empty reports whether nothing is overridden.
@@ -229,6 +248,21 @@ func CheckLoosening(e *Equipment, path string, after, before, without *Limits) e
 	}
 	if failed == nil {
 		return nil
+	}
+	return failed
+}
+
+// CheckTypeLoosening refuses to loosen safety limits by mistake by way of another type:
+// CodeValidationFailed on equipment_type names each that is looser than it was for a
+// device of type e.
+func CheckTypeLoosening(e *Equipment, after, before *Limits) error {
+	names := after.looserThan(before, e.TCS || e.Category == CategoryMedical)
+	if len(names) == 0 {
+		return nil
+	}
+	failed := &Error{Code: CodeValidationFailed, Message: "This relaxes a food-safety limit. Send confirm_loosening: true to confirm."}
+	for _, name := range names {
+		failed.With("equipment_type", "loosens %s, which is %s now: needs confirm_loosening", name, before.describe(name))
 	}
 	return failed
 }

@@ -110,11 +110,11 @@ type limitsRow struct {
 
 func printLimits(out io.Writer, rows []limitsRow) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "OF\ttemp_min\ttemp_max\tdelay_s\tlow_delay_s\tcritical_min\tcritical_max\tcritical_delay_s\tclear_delta\tclear_s\tSOURCE")
+	fmt.Fprintln(t, "OF\ttemp_min\ttemp_max\tdelay_s\tlow_delay_s\tcritical_min\tcritical_max\tcritical_delay_s\tclear_delta\tclear_s\texposure_min_per_day.warm\texposure_min_per_day.cold\tSOURCE")
 	for _, r := range rows {
 		l := &r.limits
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%d\t%s\n", r.name, degrees(l.TempMin), degrees(l.TempMax), l.DelayS, l.LowDelayS,
-			degrees(l.CriticalMin), degrees(l.CriticalMax), l.CriticalDelayS, l.ClearDelta, l.ClearS, l.Source)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%d\t%s\t%s\t%s\n", r.name, degrees(l.TempMin), degrees(l.TempMax), l.DelayS, l.LowDelayS,
+			degrees(l.CriticalMin), degrees(l.CriticalMax), l.CriticalDelayS, l.ClearDelta, l.ClearS, whole(l.ExposureMinPerDay.Warm), whole(l.ExposureMinPerDay.Cold), l.Source)
 	}
 	return t.Flush()
 }
@@ -126,6 +126,13 @@ func degrees(v *float64) string {
 	return strconv.FormatFloat(*v, 'f', -1, 64)
 }
 
+func whole(v *int) string {
+	if v == nil {
+		return "-"
+	}
+	return strconv.Itoa(*v)
+}
+
 type limitsSetCmd struct {
 	limitsTarget
 	ConfirmLoosening bool     `help:"Confirm that a safety limit is to be relaxed."`
@@ -134,7 +141,7 @@ type limitsSetCmd struct {
 
 // Help is shown by limits set --help.
 func (limitsSetCmd) Help() string {
-	return `Limits of a type hold for all its devices in the workspace that have none of their own; a running server judges by them within seconds. Tightening is free. Loosening a safety limit needs --confirm-loosening and, as every change, stands in the audit trail.
+	return `Limits of a type hold for all its devices in the workspace that have none of their own; a running server judges by them within n. Tightening is free. Loosening a safety limit needs --confirm-loosening and, as every change, stands in the audit trail.
 
   rimewatch limits set --workspace "My Market" --type meat_cooler temp_max=3 delay_s=1800
   rimewatch limits set --device WIF-0001 temp_max=-17`
@@ -218,16 +225,19 @@ func parseLimits(words []string) ([]limitChange, error) {
 		if strings.HasSuffix(name, "_s") && c.value != nil && *c.value != math.Trunc(*c.value) {
 			return nil, usagef("%s: %q is not a whole number of seconds", name, text)
 		}
+		if strings.HasPrefix(name, "exposure_") && c.value != nil && *c.value != math.Trunc(*c.value) {
+			return nil, usagef("%s: %q is not a whole number of minutes", name, text)
+		}
 		out = append(out, c)
 	}
 	return out, nil
 }
 
 func limitSetter(name string, v *float64) func(*rimewatch.LimitOverrides) {
-	var seconds *int
+	var n *int // s or min
 	if v != nil {
-		n := int(*v)
-		seconds = &n
+		whole := int(*v)
+		n = &whole
 	}
 	switch name {
 	case "temp_min":
@@ -235,19 +245,27 @@ func limitSetter(name string, v *float64) func(*rimewatch.LimitOverrides) {
 	case "temp_max":
 		return func(o *rimewatch.LimitOverrides) { o.TempMax = v }
 	case "delay_s":
-		return func(o *rimewatch.LimitOverrides) { o.DelayS = seconds }
+		return func(o *rimewatch.LimitOverrides) { o.DelayS = n }
 	case "low_delay_s":
-		return func(o *rimewatch.LimitOverrides) { o.LowDelayS = seconds }
+		return func(o *rimewatch.LimitOverrides) { o.LowDelayS = n }
 	case "critical_min":
 		return func(o *rimewatch.LimitOverrides) { o.CriticalMin = v }
 	case "critical_max":
 		return func(o *rimewatch.LimitOverrides) { o.CriticalMax = v }
 	case "critical_delay_s":
-		return func(o *rimewatch.LimitOverrides) { o.CriticalDelayS = seconds }
+		return func(o *rimewatch.LimitOverrides) { o.CriticalDelayS = n }
 	case "clear_delta":
 		return func(o *rimewatch.LimitOverrides) { o.ClearDelta = v }
 	case "clear_s":
-		return func(o *rimewatch.LimitOverrides) { o.ClearS = seconds }
+		return func(o *rimewatch.LimitOverrides) { o.ClearS = n }
+	case "exposure_min_per_day.warm":
+		return func(o *rimewatch.LimitOverrides) {
+			o.SetExposure(func(x *rimewatch.ExposureOverrides) { x.Warm = n })
+		}
+	case "exposure_min_per_day.cold":
+		return func(o *rimewatch.LimitOverrides) {
+			o.SetExposure(func(x *rimewatch.ExposureOverrides) { x.Cold = n })
+		}
 	default:
 		return nil
 	}

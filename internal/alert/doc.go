@@ -24,6 +24,9 @@
 //     hour or more seldom (confirmed).
 //   - Beside product temperature and presence, timers wait for the next reading
 //     while it is not overdue: one odd sample is never an alert.
+//   - Beside the condition that lasts, time beyond the limits of product temperature,
+//     humidity and voltage adds up (exposure.go): over twice the delay, over four hours
+//     for TCS food, over a day for medicine. It opens on a reading alone.
 //   - A reading not newer than the newest seen, whose time is taken for that of its
 //     arrival where its clock is ahead, is late: it proves the device
 //     alive, and may show that the excursion of the product temperature that lasts

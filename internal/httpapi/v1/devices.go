@@ -151,7 +151,7 @@ type DeviceFields struct {
 	HeartbeatIntervalS httpapi.Optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learned."`
 	OfflineAfterS      httpapi.Optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
 	Limits             httpapi.Optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
-	ConfirmLoosening   bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+	ConfirmLoosening   bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists, by limits or by another equipment_type: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // LimitsPatch changes a device's limits.
@@ -165,6 +165,14 @@ type LimitsPatch struct {
 	CriticalDelayS httpapi.Optional[int]     `json:"critical_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s beyond a critical limit before critical."`
 	ClearDelta     httpapi.Optional[float64] `json:"clear_delta,omitempty" minimum:"0" maximum:"20" doc:"K inside the limit before it counts as back."`
 	ClearS         httpapi.Optional[int]     `json:"clear_s,omitempty" minimum:"0" maximum:"86400" doc:"s back before the alert resolves."`
+
+	ExposureMinPerDay httpapi.Optional[ExposurePatch] `json:"exposure_min_per_day,omitempty" doc:"Minutes within 24 h after which goods are alerted for, however short each time; 0 is off. On by default for medicine."`
+}
+
+// ExposurePatch changes minutes a day.
+type ExposurePatch struct {
+	Warm httpapi.Optional[int] `json:"warm,omitempty" minimum:"0" maximum:"1440" doc:"min above temp_max: a warning."`
+	Cold httpapi.Optional[int] `json:"cold,omitempty" minimum:"0" maximum:"1440" doc:"min below critical_min: a critical alert."`
 }
 
 func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
@@ -177,13 +185,24 @@ func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
 	p.CriticalDelayS.SetPointer(&o.CriticalDelayS)
 	p.ClearDelta.SetPointer(&o.ClearDelta)
 	p.ClearS.SetPointer(&o.ClearS)
+	if p.ExposureMinPerDay.Sent {
+		o.SetExposure(func(x *rimewatch.ExposureOverrides) {
+			v := p.ExposureMinPerDay.Value
+			if v == nil {
+				*x = rimewatch.ExposureOverrides{}
+				return
+			}
+			v.Warm.SetPointer(&x.Warm)
+			v.Cold.SetPointer(&x.Cold)
+		})
+	}
 }
 
 // apply changes d, whose WorkspaceLimits are those of w: CodeValidationFailed when
 // its limits would contradict each other, or be looser than is safe without a
 // confirmation.
 func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error {
-	old := d.Limits
+	old, was := d.Limits, *d
 	f.Name.Set(&d.Name, d.Serial)
 	if strings.TrimSpace(d.Name) == "" {
 		return rimewatch.Invalid("name", "must not be blank")
@@ -223,6 +242,13 @@ func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error 
 		limits := inForce(d, w)
 		if e := limits.Check(); e != nil {
 			return e
+		}
+	}
+	if d.EquipmentType != was.EquipmentType && !f.ConfirmLoosening && d.ID != 0 {
+		e, _ := rimewatch.EquipmentBySlug(was.EquipmentType)
+		after, before := inForce(d, w), inForce(&was, w)
+		if err := rimewatch.CheckTypeLoosening(e, &after, &before); err != nil {
+			return err
 		}
 	}
 	if f.Limits.Sent && !f.ConfirmLoosening && d.ID != 0 { // a new device has no limits yet that could be loosened

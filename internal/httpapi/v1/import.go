@@ -55,10 +55,13 @@ type ImportRow struct {
 var importColumns = []string{
 	"serial", "name", "equipment_type", "site", "site_id", "manufacturer", "model", "firmware_version", "notes", "installed_at",
 	"heartbeat_interval_s", "offline_after_s", "temp_min", "temp_max", "delay_s", "low_delay_s",
-	"critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s",
+	"critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", exposureColumn + "warm", exposureColumn + "cold",
 }
 
-const labelColumn = "label:"
+const (
+	labelColumn    = "label:"
+	exposureColumn = "exposure_min_per_day_"
+)
 
 // importPlan is one row on its way in.
 type importPlan struct {
@@ -244,7 +247,7 @@ func (im *importer) plan(line int, cells []string) importPlan {
 		fail("has more cells than the header")
 		cells = cells[:len(im.header)]
 	}
-	body, inner, tags := newObject(), newObject(), newObject()
+	body, inner, minutes, tags := newObject(), newObject(), newObject(), newObject()
 	for i, cell := range cells {
 		cell = strings.TrimSpace(cell)
 		name := im.header[i]
@@ -266,12 +269,15 @@ func (im *importer) plan(line int, cells []string) importPlan {
 			body.number("site_id", wire.AppendInt(nil, id))
 		case strings.HasPrefix(name, "temp_") || strings.HasPrefix(name, "critical_") || strings.HasSuffix(name, "delay_s") || strings.HasPrefix(name, "clear_"):
 			inner.cell(name, im.sheet.Number(cell), true)
+		case strings.HasPrefix(name, exposureColumn):
+			minutes.cell(strings.TrimPrefix(name, exposureColumn), cell, true)
 		case name == "installed_at":
 			body.text(name, wire.SheetTime(cell))
 		default:
 			body.cell(name, cell, name == "site_id" || name == "heartbeat_interval_s" || name == "offline_after_s")
 		}
 	}
+	inner.object("exposure_min_per_day", minutes)
 	body.object("limits", inner)
 	body.object("labels", tags)
 	im.check(&p, body.done(), fail)

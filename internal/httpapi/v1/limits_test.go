@@ -63,10 +63,19 @@ func TestLoosening(t *testing.T) {
 	r.run(t, []scenario{
 		{name: "a cooler", req: post("/v1/devices", r.full, `{"serial":"C","equipment_type":"walkin_cooler"}`), status: 201, anyEvents: true},
 		{name: "a freezer", req: post("/v1/devices", r.full, `{"serial":"F","equipment_type":"walkin_freezer"}`), status: 201, anyEvents: true},
+		{name: "medicine", req: post("/v1/devices", r.full, `{"serial":"V","equipment_type":"vaccine_refrigerator"}`), status: 201, anyEvents: true},
 		{name: "something else", req: post("/v1/devices", r.full, `{"serial":"O"}`), status: 201, anyEvents: true},
 		refused("warmer", "C", `{"temp_max":6}`, "limits.temp_max"),
 		refused("colder", "C", `{"temp_min":-2}`, "limits.temp_min"),
 		refused("critical later", "C", `{"critical_max":9,"critical_delay_s":9000}`, "limits.critical_max", "limits.critical_delay_s"),
+		refused("more minutes a day", "V", `{"exposure_min_per_day":{"warm":90,"cold":0}}`, "limits.exposure_min_per_day.cold", "limits.exposure_min_per_day.warm"),
+		accepted("fewer minutes a day", "V", `{"limits":{"exposure_min_per_day":{"warm":30}}}`),
+		{name: "stand with the others", req: get("/v1/devices/V", r.full), status: 200, want: map[string]any{"data.device.limits.exposure_min_per_day.warm": 30, "data.device.limits.exposure_min_per_day.cold": 15}},
+		accepted("minutes of the type again, and none", "V", `{"limits":{"exposure_min_per_day":{"warm":null,"cold":0}},"confirm_loosening":true}`),
+		{name: "off is null", req: get("/v1/devices/V", r.full), status: 200, want: map[string]any{"data.device.limits.exposure_min_per_day.warm": 60, "data.device.limits.exposure_min_per_day.cold": nil}},
+		{name: "by another type", req: patch("/v1/devices/V", r.full, `{"equipment_type":"other"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"equipment_type"}},
+		accepted("by another type on purpose", "V", `{"equipment_type":"other","confirm_loosening":true}`),
+		accepted("a stricter type", "V", `{"equipment_type":"blood_refrigerator"}`),
 		refused("a longer delay of food", "C", `{"delay_s":7200}`, "limits.delay_s"),
 		accepted("tighter", "C", `{"limits":{"temp_max":4,"delay_s":60,"critical_max":6}}`),
 		accepted("back within what the type has", "C", `{"limits":{"temp_max":4.5,"delay_s":120}}`),
@@ -79,5 +88,7 @@ func TestLoosening(t *testing.T) {
 		{name: "a new device has what it is registered with", req: post("/v1/devices", r.full, `{"serial":"N","equipment_type":"walkin_cooler","limits":{"temp_max":9,"critical_max":9}}`), status: 201, anyEvents: true},
 		{name: "by an import", req: request{method: "POST", path: "/api/v1/devices/import", token: r.full, body: "serial,temp_max\nF,-10\n", header: map[string]string{"Content-Type": httpapi.TypeCSV}}, status: 200, want: map[string]any{"data.rows.0.action": "error"}},
 		{name: "by an import on purpose", req: request{method: "POST", path: "/api/v1/devices/import?confirm_loosening=true", token: r.full, body: "serial,temp_max\nF,-14\n", header: map[string]string{"Content-Type": httpapi.TypeCSV}}, status: 200, want: map[string]any{"data.rows.0.action": "update"}, anyEvents: true},
+		{name: "minutes by an import", req: request{method: "POST", path: "/api/v1/devices/import", token: r.full, body: "serial,exposure_min_per_day_warm\nF,45\n", header: map[string]string{"Content-Type": httpapi.TypeCSV}}, status: 200, want: map[string]any{"data.rows.0.action": "update"}, anyEvents: true},
+		{name: "have arrived", req: get("/v1/devices/F", r.full), status: 200, want: map[string]any{"data.device.limits.exposure_min_per_day.warm": 45}},
 	})
 }

@@ -74,7 +74,7 @@ type WorkspaceBody struct {
 	RollupDays       *int                                     `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
 	Limits           map[string]httpapi.Optional[LimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
 	SecondFactor     *bool                                    `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
-	ConfirmLoosening bool                                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, and the delays of food that needs time and temperature control and of medical types."`
+	ConfirmLoosening bool                                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // patch is the body in the words of the accounts.
