@@ -7,7 +7,7 @@ export CGO_ENABLED = 0
 export GORACE = atexit_sleep_ms=0
 
 .PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint browser screenshots \
-	chromium firefox postgres mosquitto explore fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
+	chromium firefox postgres mosquitto haproxy explore fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
 all: build
 
 # The web UI is built if npm is available. Otherwise the binary contains a page that says how to get the UI.
@@ -59,7 +59,7 @@ test test-raced test-plain test-rest browser: export TMPDIR := $(or $(SHM),/tmp)
 endif
 
 test: export RIMEWATCH_TESTS = all
-test: postgres mosquitto $(if $(NPM),ui chromium firefox) ## everything that must pass
+test: postgres mosquitto haproxy $(if $(NPM),ui chromium firefox) ## everything that must pass
 	@$(MAKE) --no-print-directory -j3 test-raced test-plain test-rest
 
 test-raced:
@@ -72,7 +72,7 @@ test-plain:
 test-rest: vet lint $(if $(NPM),ui-test browser)
 
 test-long: export RIMEWATCH_TESTS = long
-test-long: postgres mosquitto $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
+test-long: postgres mosquitto haproxy $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
 	CGO_ENABLED=1 $(GO) test $(FAST) -timeout=60m ./...
 	@# -count=1: what they read lies outside of their modules, where go test does not see that it has changed.
 	for tool in release chart dashboard compose; do (cd tools/$$tool && $(GO) test -count=1 ./...) || exit 1; done
@@ -114,6 +114,9 @@ firefox:
 postgres: # its tests start servers of their own
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call apt,postgresql) || \
 		{ echo 'the tests of the PostgreSQL store need it: apt-get install postgresql'; exit 1; }
+
+haproxy:
+	@command -v haproxy >/dev/null || test -x /usr/sbin/haproxy || $(call apt,haproxy) || echo 'no haproxy: the lines for it are not tried'
 
 mosquitto:
 	@command -v mosquitto_pub >/dev/null && { command -v mosquitto >/dev/null || test -x /usr/sbin/mosquitto; } || $(call apt,mosquitto mosquitto-clients) || \

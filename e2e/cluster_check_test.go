@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,8 +28,39 @@ func (c *cluster) verify() {
 			c.t.Errorf("%s has %d alerts, not %d", d.serial, n, want)
 		}
 	}
+	c.told()
 	for _, text := range c.wrong() {
 		c.t.Error(text)
+	}
+}
+
+// told waits until people were told of every device that is too warm, and checks that it was
+// of one alert, under one id.
+func (c *cluster) told() {
+	c.t.Helper()
+	var warm []string
+	for _, d := range c.devices {
+		if d.heat == always {
+			warm = append(warm, d.serial)
+		}
+	}
+	for deadline := time.Now().Add(patience); len(c.box.missing(warm)) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("nobody was told of %v", c.box.missing(warm))
+		}
+	}
+	if n, err := c.count("SELECT count(*) FROM delivery WHERE kind = 'opened' AND status = 'sent'"); err != nil || n < len(warm) {
+		c.t.Errorf("%d deliveries of %d alerts are in the table, %v", n, len(warm), err)
+	}
+	c.box.mu.Lock()
+	defer c.box.mu.Unlock()
+	for serial, ids := range c.box.opened {
+		if len(ids) > 1 {
+			c.t.Errorf("of %s people were told under the ids %v", serial, ids)
+		}
+	}
+	if len(c.box.wrong) > 0 {
+		c.t.Errorf("%d messages were wrong: %s", len(c.box.wrong), c.box.wrong[0])
 	}
 }
 

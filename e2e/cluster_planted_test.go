@@ -20,7 +20,7 @@ type edit struct{ file, from, to string }
 
 // slowAnswers is no bug: it leaves a node that is killed time to have stored what it
 // has not answered.
-var slowAnswers = edit{"internal/cluster/trunk.go", "appendPart(b, Part{Data: answer}) })\n", "appendPart(b, Part{Data: answer}) })\n\t\ttime.Sleep(50 * time.Millisecond)\n"}
+var slowAnswers = edit{"internal/cluster/trunk.go", "s.Post(came, request, q.answer)\n", "s.Post(came, request, q.answer)\n\t\t\ttime.Sleep(50 * time.Millisecond)\n"}
 
 // slowSeals is none either: a node that is frozen is in the middle of one.
 var slowSeals = edit{
@@ -53,9 +53,8 @@ var planted = []struct {
 	{"a commit whose outcome is not known counts as failed", []edit{{
 		"internal/store/postgres/log.go", "\tif unknown(err) {\n\t\t// It is sent", "\tif false {\n\t\t// It is sent",
 	}}, (*cluster).cut},
-	{"what is sent again gets a new time", []edit{slowAnswers, {
-		"internal/ingest/submit.go",
-		"store.ArrivalOf(ctx); a.At != 0 {", "store.ArrivalOf(ctx); a.At < 0 {",
+	{"what has no time is sent again", []edit{slowAnswers, {
+		"internal/cluster/trunk.go", "case timed():", "case true:",
 	}}, (*cluster).kill},
 }
 

@@ -86,7 +86,8 @@ func (c *cluster) refuse() {
 // misfits are those that are tried.
 func (c *cluster) misfits() []misfit {
 	url := c.database.URL("postgres")
-	node := []string{"--cluster-listen", "127.0.0.1:0", "--cluster-url", "http://127.0.0.1:1"}
+	peer := freeAddress(c.t)
+	node := []string{"--cluster-listen", peer, "--cluster-url", "http://" + peer}
 	return []misfit{
 		{name: "another secret", want: "another --cluster-secret", secret: "another secret of nodes", args: node},
 		{name: "a short secret", want: "16 characters", secret: "short", args: node},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/store/postgres"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 	"github.com/rimewatch/rimewatch/internal/trial"
 )
@@ -42,6 +44,7 @@ type cluster struct {
 	shape    shape
 	nodes    []*member
 	tokens   []string
+	box      *mailbox  // gets the messages of all workspaces
 	devices  []*sender // of workspace i at i, i+clusterWorkspaces, …
 	untimed  []*untimed
 	failed   atomic.Int64
@@ -106,6 +109,10 @@ func newClusterOf(t *testing.T, bin string, as shape, settings ...string) *clust
 func (c *cluster) assemble() {
 	t := c.t
 	t.Helper()
+	secret, verifier := webhookSecret(t)
+	c.box = &mailbox{verifier: verifier, opened: make(map[string]map[string]int)}
+	receiver := httptest.NewServer(c.box)
+	t.Cleanup(receiver.Close)
 	c.execute("CREATE ROLE service LOGIN", "GRANT ALL ON SCHEMA public TO service")
 	for i := range clusterNodes {
 		m := &member{dir: filepath.Join(t.TempDir(), fmt.Sprint("node", i)), peer: freeAddress(t), clock: filepath.Join(t.TempDir(), "clock")}
@@ -126,6 +133,7 @@ func (c *cluster) assemble() {
 		}
 		c.tokens = append(c.tokens, strings.TrimSpace(string(out)))
 	}
+	c.addWebhooks(receiver.URL, secret)
 	c.awaitAll(clusterNodes)
 	for i := range 4 * clusterWorkspaces {
 		d := &sender{serial: fmt.Sprintf("D-%03d", i), number: i, size: 1, sent: make(map[rimewatch.Time]*sample)}
@@ -151,6 +159,26 @@ func (c *cluster) assemble() {
 	c.answered = make([]atomic.Int64, len(c.devices))
 }
 
+// addWebhooks gives every workspace a channel.
+func (c *cluster) addWebhooks(url, secret string) {
+	c.t.Helper()
+	s, err := postgres.Open(c.t.Context(), postgres.Config{URL: c.database.URL("postgres"), ControlOnly: true})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer s.Close()
+	now := rimewatch.TimeOf(time.Now())
+	for i := range clusterWorkspaces {
+		w, err := s.WorkspaceByName(c.t.Context(), fmt.Sprint("W", i))
+		if err == nil {
+			err = s.CreateChannel(c.t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now})
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
 // execute runs statements in the database.
 func (c *cluster) execute(statements ...string) {
 	c.t.Helper()
@@ -164,7 +192,7 @@ func (c *cluster) execute(statements ...string) {
 // start starts a node and waits until it takes requests in.
 func (c *cluster) start(m *member) {
 	c.t.Helper()
-	env := append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, clockFile+"="+m.clock)
+	env := append(os.Environ(), "RIMEWATCH_CLUSTER_SECRET="+clusterSecret, "RIMEWATCH_OUTBOUND_ALLOW=127.0.0.0/8", clockFile+"="+m.clock)
 	store, peer := strings.Replace(c.database.URL("postgres"), "postgres@", c.role+"@", 1), m.peer
 	switch c.shape {
 	case direct:

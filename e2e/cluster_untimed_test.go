@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -12,8 +13,8 @@ import (
 )
 
 // untimed is a device without a clock: its readings have a number, and the time of
-// their arrival. What is answered 503 was not stored, and is sent again; of what is not
-// answered nobody knows, so it is not.
+// their arrival. What is answered 503 was not stored, and is sent again, unless the answer
+// says that it may be; of that, and of what is not answered, nobody knows, so it is not.
 type untimed struct {
 	sender
 	begun rimewatch.Time
@@ -39,7 +40,7 @@ func (u *untimed) drive(ctx context.Context, c *cluster) {
 		if err == nil {
 			u.fate[int64(u.count)] = acknowledged
 		}
-		again = client.StatusOf(err) == http.StatusServiceUnavailable
+		again = client.StatusOf(err) == http.StatusServiceUnavailable && !strings.Contains(err.Error(), "may have been stored")
 		c.note(fmt.Sprintf("number %d of %s through node %d", u.count, u.serial, node%clusterNodes), err)
 		select {
 		case <-ctx.Done():

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
@@ -109,29 +109,26 @@ func (a *App) Still(d time.Duration) { a.Store.Still(d) }
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
 
-// ServeGroup implements cluster.Service, for requests as single.ServePost sends them.
-func (a *App) ServeGroup(requests []cluster.Part, again bool, answered func(answer []byte)) {
-	g := groupPool.Get().(*postGroup)
-	g.posts = slices.Grow(g.posts[:0], len(requests))[:len(requests)]
-	for i, part := range requests {
-		p := &g.posts[i]
-		p.At, p.Bad = part.At, p.Request.Decode(part.Data) != nil
+// Post implements cluster.Service, for requests as single.ServePost sends them.
+func (a *App) Post(came rimewatch.Time, request, b []byte) []byte {
+	x := postPool.Get().(*posted)
+	defer postPool.Put(x)
+	x.answer.Reset()
+	if err := x.request.Decode(request); err != nil { // ofPost has read it already
+		x.answer.Status = http.StatusBadRequest
+		return x.answer.Append(b)
 	}
-	a.readings.PostAll(g.posts, again)
-	for i := range g.posts {
-		g.answer = g.posts[i].Answer.Append(g.answer[:0])
-		answered(g.answer)
-	}
-	groupPool.Put(g)
+	a.readings.Post(store.WithArrival(context.Background(), store.Arrival{At: came}), &x.request, &x.answer)
+	return x.answer.Append(b)
 }
 
-// postGroup is memory for a group of requests.
-type postGroup struct {
-	posts  []submit.Posted
-	answer []byte
+// posted is memory for a plain POST that another node took in.
+type posted struct {
+	request shortpath.Request
+	answer  shortpath.Answer
 }
 
-var groupPool = sync.Pool{New: func() any { return new(postGroup) }}
+var postPool = sync.Pool{New: func() any { return new(posted) }}
 
 // Node is one server of a cluster: an App for each shard that it owns, and what
 // brings requests to the right one.
@@ -204,7 +201,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	}
 	n.cluster = cluster.New(cluster.Config{
 		Database: n.database, URL: cfg.ClusterURL, Secret: cfg.ClusterSecret, Version: cfg.Version, Now: time.Now, Stamp: cfg.Now, Log: cfg.Logger,
-		Open: n.open, Follow: n.follow, Workspace: n.workspace, Repeatable: repeatable, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
+		Open: n.open, Follow: n.follow, Workspace: n.workspace, OfPost: n.ofPost, Repeatable: repeatable, Readings: ofReadings, Drain: cfg.DrainPeriod, Hold: cfg.ClusterHold, Linger: linger,
 		TLS: n.tls.between(),
 	})
 	n.registerMetrics()
@@ -362,17 +359,29 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	return n.tokens.ofSecret(ctx, inlets.InfluxKey(r))
 }
 
-// repeatable are requests with readings, which are one reading for each moment, and
-// those of tokens with an Idempotency-Key.
-func repeatable(r *http.Request) bool {
+// ofReadings are requests with readings.
+func ofReadings(r *http.Request) bool {
 	if r.Method != http.MethodPost {
 		return false
 	}
-	switch path := r.URL.Path; {
-	case path == submit.SinglePath, path == submit.BatchPath, path == "/write", path == "/api/v2/write", strings.HasPrefix(path, "/in/"):
+	switch path := r.URL.Path; path {
+	case submit.SinglePath, submit.BatchPath, "/write", "/api/v2/write":
 		return true
 	default:
-		return httpapi.Keyed(r) && len(r.Header["Authorization"]) > 0
+		return strings.HasPrefix(path, "/in/")
+	}
+}
+
+// repeatable are requests of tokens with an Idempotency-Key, and readings with times of
+// their own. What a sender of a source means by a time, only the owner knows.
+func repeatable(r *http.Request, body []byte) bool {
+	switch {
+	case r.Method != http.MethodPost || len(r.Header["Authorization"]) == 0:
+		return false
+	case httpapi.Keyed(r):
+		return true
+	default:
+		return (r.URL.Path == submit.SinglePath || r.URL.Path == submit.BatchPath) && submit.Timed(body)
 	}
 }
 

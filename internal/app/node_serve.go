@@ -121,26 +121,44 @@ func (s single) ServePost(q *shortpath.Request, a *shortpath.Answer) {
 		if app, done, here := s.cluster.Local(s.cluster.ShardOf(workspace), http.MethodPost); here {
 			defer done()
 			app.(*App).readings.ServePost(q, a)
+			if workspace != 0 {
+				a.Header(cluster.NodeHeader, s.cluster.Host())
+			}
 			return
 		}
 	}
-	var status int
-	var header http.Header
-	var body []byte
+	var answer []byte
+	var host string
 	if err == nil {
 		a.Body = q.Append(a.Body[:0]) // its memory is free until there is an answer
-		if status, header, body = s.cluster.Grouped(s.cluster.ShardOf(workspace), a.Body, a); status == 0 {
-			return
-		}
-	} else {
-		status, header, body = s.cluster.Failure(err)
+		answer, host, err = s.cluster.Post(workspace, a.Body, func() bool { return submit.Timed(q.Body) })
 	}
+	if err == nil {
+		err = a.Decode(answer)
+	}
+	if err == nil {
+		if workspace != 0 {
+			a.Header(cluster.NodeHeader, host)
+		}
+		return
+	}
+	status, header, body := s.cluster.Failure(err)
 	for name, values := range header {
 		if name != "Content-Length" && name != "Date" && name != "Connection" {
 			a.Header(name, values[0])
 		}
 	}
 	a.Status, a.Body = status, append(a.Body[:0], body...)
+}
+
+// ofPost finds whose a plain POST is that another node took in.
+func (n *Node) ofPost(request []byte) (int64, error) {
+	x := postPool.Get().(*posted)
+	defer postPool.Put(x)
+	if err := x.request.Decode(request); err != nil {
+		return 0, err
+	}
+	return n.tokens.ofSecret(n.run, x.request.Token)
 }
 
 func (n *Node) registerMetrics() {

@@ -59,9 +59,6 @@ func testStampOfAWrongClock(t *testing.T) {
 	x.Each(func(_ int64, s Service) { s.(*service).asked = func(a store.Arrival) { came = append(came, a) } })
 	ask := func(what string) {
 		came = came[:0]
-		if status, _, _ := y.Grouped(0, nil, new(text)); status != 0 {
-			t.Fatalf("%s: %d", what, status)
-		}
 		if status, answer := y.ask(1, http.MethodPost, ""); status != http.StatusOK {
 			t.Fatalf("%s: %d %s", what, status, answer)
 		}

@@ -12,9 +12,10 @@
 // served: when its owner lets go, only what came meanwhile is left to be read. What
 // else changed meanwhile (Service.Moved) has the heir open it like any other.
 //
-// A plain POST of a reading for a shard of another node goes there together with those
-// that come meanwhile (Node.Grouped), over a connection that is kept for that (trunk),
-// everything else by itself (Node.ServeHTTP).
+// A request for a shard of another node is passed on to it (Node.ServeHTTP), a plain POST of
+// a reading over a connection that is kept for that (Node.Post). Answers name
+// the node that serves the shard (NodeHeader), so that a balancer learns where to send the
+// next one, and few requests are passed on.
 //
 // A node that could not say for freshFor that it is there serves nothing, although
 // it may still own its shards: what others have stored since, it does not know.

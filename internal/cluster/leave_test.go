@@ -52,7 +52,11 @@ func TestLeaveElsewhere(t *testing.T) { synctest.Test(t, testLeaveElsewhere) }
 
 func testLeaveElsewhere(t *testing.T) {
 	b := newBook()
-	x, y, z := join(t, b, "x", 0), join(t, b, "y", 0), join(t, b, "z", 0)
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	y := join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	z := join(t, b, "z", 0)
 	settle(t, map[*rig]int{x: 2, y: 1, z: 1})
 	shard := 0
 	y.Each(func(number int64, _ Service) { shard = int(number) })

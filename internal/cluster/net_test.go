@@ -15,6 +15,7 @@ type network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener     // by address
 	cuts      map[string]chan struct{} // addresses where nothing arrives, until it is closed
+	cables    []*cable
 	n         int
 }
 
@@ -33,11 +34,25 @@ func (w *network) dial(ctx context.Context, _, address string) (net.Conn, error)
 	}
 	select {
 	case l.incoming <- there:
+		w.mu.Lock()
+		w.cables = append(w.cables, c)
+		w.mu.Unlock()
 		return c, nil
 	case <-l.closed:
 		return nil, &net.OpError{Op: "dial", Net: "pipe", Err: syscall.ECONNREFUSED}
 	case <-ctx.Done():
 		return nil, ctx.Err()
+	}
+}
+
+// reset breaks all connections to an address.
+func (w *network) reset(address string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, c := range w.cables {
+		if c.address == address {
+			_ = c.Close()
+		}
 	}
 }
 

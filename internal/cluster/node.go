@@ -38,10 +38,9 @@ const (
 // Service serves one shard.
 type Service interface {
 	http.Handler
-	// ServeGroup answers requests that came to another node, in their order; what they
-	// and their answers look like, that node knows. again says that they were sent
-	// before. It panics for none of them.
-	ServeGroup(requests []Part, again bool, answered func(answer []byte))
+	// Post answers a plain POST of a reading that another node took in at came, and appends
+	// the answer to b. What both look like, the nodes' Config knows. It does not panic.
+	Post(came rimewatch.Time, request, b []byte) []byte
 	// Moved counts what an Heir of the shard would have to read again.
 	Moved() int64
 	// Still has what Moved counts, and can wait, wait for a while: it returns when none
@@ -85,9 +84,14 @@ type Config struct {
 	Follow func(ctx context.Context, shard, stream, moved int64) (Heir, error)
 	// Workspace finds out whose a request is: 0 when nobody's.
 	Workspace func(r *http.Request) (int64, error)
-	// Repeatable reports whether what a request writes is written once, although it
-	// was sent twice.
-	Repeatable func(r *http.Request) bool
+	// OfPost finds out whose the request of a Post is.
+	OfPost func(request []byte) (int64, error)
+	// Repeatable reports whether what a request with a body writes is written once, although
+	// it was sent twice.
+	Repeatable func(r *http.Request, body []byte) bool
+	// Readings reports whether a request brings readings and nothing else: a sender sends
+	// them again rather than find out what became of them.
+	Readings func(r *http.Request) bool
 	// Drain bounds how long running requests may take when a shard is given away.
 	Drain time.Duration
 	// Hold is how long a request waits for somebody to serve its shard.
@@ -106,6 +110,7 @@ type Node struct {
 	cfg    Config
 	log    *slog.Logger
 	name   string
+	host   []string     // of its URL: a value of NodeHeader
 	client *http.Client // to other nodes
 	Counts Counts
 
@@ -122,8 +127,8 @@ type Node struct {
 	leaving  bool
 	leaveBy  time.Time // until when heirs are waited for, while leaving
 	left     sync.Once
-	groups   groups
 	copying  buffers
+	askings  sync.Pool     // *asking
 	holds    atomic.Int64  // connections that others hold to this node
 	waiting  atomic.Int64  // bytes of requests that nobody serves yet
 	changed  chan struct{} // closed when who serves what has changed
@@ -162,7 +167,7 @@ type peer struct {
 	leaving bool // in order
 
 	dialing sync.Mutex
-	trunk   *trunkThere // under dialing
+	trunk   *trunk // under dialing; nil = none yet
 }
 
 // held is a shard that this node serves.
@@ -185,18 +190,22 @@ func New(cfg Config) *Node {
 		cfg.Dial = (&net.Dialer{Timeout: lostAfter}).DialContext
 	}
 	n := &Node{
-		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), kick: make(chan struct{}, 1), changed: make(chan struct{}),
+		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), host: []string{hostOf(cfg.URL)}, kick: make(chan struct{}, 1), changed: make(chan struct{}),
 		held: make(map[int64]*held), busy: make(map[int64]bool), heirs: make(map[int64]*heir), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), faults: make(map[int64]*fault), trials: make(map[int64]*trials), members: make(map[string]*peer),
 	}
-	n.groups.init()
+	n.askings.New = func() any { return &asking{done: make(chan error, 1)} }
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
 	n.ctx, n.end = context.WithCancel(context.Background())
 	return n
 }
 
+// protocol is what nodes speak to each other. Those that speak another do not know each
+// other's secret.
+const protocol = "2 "
+
 // digest is what other nodes see of the secret.
 func (n *Node) digest() string {
-	sum := sha256.Sum256([]byte("rimewatch cluster " + n.cfg.Secret))
+	sum := sha256.Sum256([]byte("rimewatch cluster " + protocol + n.cfg.Secret))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -215,7 +224,7 @@ func (n *Node) Start(ctx context.Context) error {
 		case m.URL == "":
 			return fmt.Errorf("another server uses the database: %s, which is no node of a cluster", m.Name)
 		case m.Secret != n.digest():
-			return fmt.Errorf("the node %s at %s knows another --cluster-secret", m.Name, m.URL)
+			return fmt.Errorf("the node %s at %s knows another --cluster-secret, or is of a version that speaks otherwise to other nodes: stop all of those first", m.Name, m.URL)
 		}
 	}
 	if err := n.reachSelf(ctx); err != nil {

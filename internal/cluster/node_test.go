@@ -182,7 +182,6 @@ type service struct {
 	shard, stream int64
 	failed        chan error
 	asked         func(store.Arrival)
-	grouped       func(size int)
 	moved, still  atomic.Int64
 }
 
@@ -196,9 +195,6 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.asked != nil {
 		s.asked(came)
 	}
-	if came.Again {
-		fmt.Fprint(w, "again ")
-	}
 	if r.URL.Path != "/" {
 		fmt.Fprint(w, r.Method, " ", r.RequestURI, " ")
 	}
@@ -208,28 +204,6 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, " leaks ", name)
 		}
 	}
-}
-
-// ServeGroup answers each with what it was, when it came and whether it did before.
-func (s *service) ServeGroup(requests []Part, again bool, answered func(answer []byte)) {
-	if s.asked != nil {
-		s.asked(store.Arrival{At: requests[0].At, Again: again})
-	}
-	if s.grouped != nil {
-		s.grouped(len(requests))
-	}
-	for _, q := range requests {
-		answered(fmt.Appendf(nil, "%s %s %d %v", s.v.name, q.Data, q.At, again))
-	}
-}
-
-// text is an Answer.
-type text string
-
-// Decode implements Answer.
-func (t *text) Decode(b []byte) error {
-	*t = text(b)
-	return nil
 }
 
 func (s *service) Part() {}
@@ -279,8 +253,13 @@ func join(t *testing.T, b *book, name string, ahead time.Duration) *rig {
 			}
 			return &service{v: v, shard: shard, stream: stream + 1, failed: make(chan error, 1), asked: g.asked}, nil
 		},
-		Follow:     g.follow,
-		Repeatable: func(r *http.Request) bool { return r.URL.Query().Has("repeatable") },
+		Follow: g.follow,
+		OfPost: func(request []byte) (id int64, err error) {
+			_, err = fmt.Sscan(string(request), &id)
+			return id, err
+		},
+		Repeatable: func(r *http.Request, body []byte) bool { return string(body) == "timed" },
+		Readings:   func(r *http.Request) bool { return r.URL.Query().Has("readings") },
 		Workspace: func(r *http.Request) (id int64, err error) {
 			_, err = fmt.Sscan(r.URL.Query().Get("workspace"), &id)
 			return id, err
@@ -372,51 +351,131 @@ func testNodes(t *testing.T) {
 	}
 }
 
-// TestOutcomeUnknown has a node die with a request under way. It is sent again, with
-// the time at which it came, where that is safe; and otherwise nobody says that
-// nothing was stored.
+// TestOutcomeUnknown has a node die with requests under way. What writes the same twice is
+// sent again, with the time at which it came; of other readings the sender is told that they
+// may be stored, and to send them again; of everything else that nobody knows.
 func TestOutcomeUnknown(t *testing.T) { synctest.Test(t, testOutcomeUnknown) }
 
 func testOutcomeUnknown(t *testing.T) {
 	b := newBook()
 	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
+	var came, again []rimewatch.Time
 	var mu sync.Mutex
-	var seen []store.Arrival
 	died := make(chan struct{})
-	asked := func(came store.Arrival) {
-		mu.Lock()
-		seen = append(seen, came)
-		mu.Unlock()
-		if !came.Again {
-			<-died
+	note := func(list *[]rimewatch.Time) func(a store.Arrival) {
+		return func(a store.Arrival) {
+			mu.Lock()
+			defer mu.Unlock()
+			*list = append(*list, a.At)
 		}
 	}
-	var shards []int64
-	y.Each(func(shard int64, s Service) { shards = append(shards, shard); s.(*service).asked = asked })
-	x.asked = asked // of those that it takes over
+	shard := 0
+	y.Each(func(number int64, s Service) {
+		shard = int(number)
+		s.(*service).asked = func(a store.Arrival) { note(&came)(a); <-died }
+	})
+	x.asked = note(&again) // of those that it takes over
 	var answers sync.WaitGroup
-	for i, safe := range []bool{true, false} {
+	for _, c := range []struct {
+		query, body string
+		status      int
+		text        string
+	}{
+		{"", "timed", http.StatusOK, "x "},
+		{"&readings", "timed", http.StatusOK, "x "},
+		{"&readings", "untimed", http.StatusServiceUnavailable, "may have been stored"},
+		{"", "other", http.StatusGatewayTimeout, "outcome_unknown"},
+	} {
 		answers.Go(func() {
-			r := httptest.NewRequest(http.MethodPost, fmt.Sprintf("/?workspace=%d", shards[i]), strings.NewReader("body"))
-			if safe {
-				r.URL.RawQuery += "&repeatable"
-			}
 			w := httptest.NewRecorder()
-			x.ServeHTTP(w, r)
-			if text := w.Body.String(); safe && (w.Code != http.StatusOK || !strings.HasPrefix(text, "again x ")) || !safe && w.Code != http.StatusGatewayTimeout {
-				t.Errorf("safe to send again %v: %d %s", safe, w.Code, text)
+			x.ServeHTTP(w, httptest.NewRequest(http.MethodPost, fmt.Sprintf("/?workspace=%d%s", shard, c.query), strings.NewReader(c.body)))
+			if w.Code != c.status || !strings.Contains(w.Body.String(), c.text) || (w.Header().Get("Retry-After") == "1") != (w.Code == http.StatusServiceUnavailable) {
+				t.Errorf("%q %q: %d %v %s", c.query, c.body, w.Code, w.Header(), w.Body)
 			}
 		})
 	}
-	await(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(seen) == 2 })
+	await(t, func() bool { mu.Lock(); defer mu.Unlock(); return len(came) == 4 })
 	y.inner.refuse()
 	y.end() // the connection that x holds breaks, and the next is refused
 	answers.Wait()
 	close(died)
 	y.die()
-	if len(seen) != 3 || !seen[2].Again || seen[2].At == 0 || seen[2].At != seen[0].At && seen[2].At != seen[1].At {
-		t.Errorf("it was asked %+v", seen)
+	if len(again) != 2 || again[0] == 0 || again[0] != came[0] {
+		t.Errorf("they came at %v, and again at %v", came, again)
+	}
+}
+
+// TestReset breaks the connections between two nodes that go on. What writes the same twice
+// is sent again, the first time at once; whoever sends anything else is told at once, and the next
+// requests are answered as if nothing had been.
+func TestReset(t *testing.T) { synctest.Test(t, testReset) }
+
+func testReset(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	shard := 0
+	var owner *service
+	y.Each(func(number int64, s Service) { shard, owner = int(number), s.(*service) })
+	address := strings.TrimPrefix(y.inner.url, "http://")
+	for _, c := range []struct {
+		body   string
+		resets int
+		status int
+		asked  int
+	}{
+		{"timed", 0, http.StatusOK, 1},
+		{"timed", 1, http.StatusOK, 2},
+		{"timed", 2, http.StatusOK, 3},
+		{"untimed", 1, http.StatusServiceUnavailable, 1},
+		{"untimed", 0, http.StatusOK, 1},
+	} {
+		var idle sync.WaitGroup
+		owner.asked = func(store.Arrival) { time.Sleep(time.Millisecond) }
+		for range 3 { // connections that lie idle
+			idle.Go(func() { x.ask(shard, http.MethodPost, "") })
+		}
+		idle.Wait()
+		begun, asked, resets := time.Now(), 0, c.resets
+		owner.asked = func(store.Arrival) {
+			if asked++; resets > 0 {
+				resets--
+				b.network.reset(address)
+			}
+		}
+		w := httptest.NewRecorder()
+		x.ServeHTTP(w, httptest.NewRequest(http.MethodPost, fmt.Sprintf("/?readings&workspace=%d", shard), strings.NewReader(c.body)))
+		if w.Code != c.status || asked != c.asked {
+			t.Errorf("%q, %d resets: %d %s, asked %d times", c.body, c.resets, w.Code, w.Body, asked)
+		}
+		if took := time.Since(begun); took > 0 && c.resets < 2 || took > lookEvery {
+			t.Errorf("%q, %d resets: answered after %v", c.body, c.resets, took)
+		}
+	}
+}
+
+// TestNamesOwner: every answer to a workspace's request names the node that serves it,
+// through whatever node it came; that to a stranger's names none.
+func TestNamesOwner(t *testing.T) { synctest.Test(t, testNamesOwner) }
+
+func testNamesOwner(t *testing.T) {
+	b := newBook()
+	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	hosts := map[string]string{"x": x.Host(), "y": y.Host()}
+	for workspace := range 2 * testShards {
+		for _, g := range []*rig{x, y} {
+			w := httptest.NewRecorder()
+			g.ServeHTTP(w, httptest.NewRequest(http.MethodGet, fmt.Sprintf("/?workspace=%d", workspace), nil))
+			want := []string{hosts[b.owner(workspace%testShards)]}
+			if workspace == 0 {
+				want = nil
+			}
+			if got := w.Header().Values(NodeHeader); !slices.Equal(got, want) || "http://"+g.Host() != g.inner.url {
+				t.Errorf("workspace %d through %s: %q, not %q", workspace, g.name, got, want)
+			}
+		}
 	}
 }
 
@@ -527,7 +586,7 @@ func testInnerPaths(t *testing.T) {
 			uri := fmt.Sprintf("%s?workspace=%d&shard=0&a;b=c", path, workspace)
 			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil)
 			r.URL, r.RemoteAddr = must(url.ParseRequestURI(uri)), "192.0.2.1:77"
-			for _, name := range []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerAgain, headerBroken} {
+			for _, name := range []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerBroken} {
 				r.Header.Set(name, "1")
 			}
 			x.ServeHTTP(w, r)

@@ -23,14 +23,13 @@ const (
 	headerClient = "X-Rimewatch-Cluster-Client" // the client's address
 	headerTLS    = "X-Rimewatch-Cluster-Tls"    // the client spoke TLS
 	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
-	headerAgain  = "X-Rimewatch-Cluster-Again"  // it was sent to a node that is gone
 	headerBroken = "X-Rimewatch-Cluster-Broken" // its body breaks off, and was to be so long
 	headerName   = "X-Rimewatch-Cluster-Name"   // of an answer: the node's name
 	headerMoved  = "X-Rimewatch-Cluster-Moved"  // of an answer: the shard is not here
 )
 
 // innerHeaders are those of requests.
-var innerHeaders = []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerAgain, headerBroken}
+var innerHeaders = []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerBroken}
 
 // What nodes ask of each other. A client's request comes on one of these paths whatever it
 // asks for, so no client reaches another.

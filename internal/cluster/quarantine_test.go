@@ -13,7 +13,9 @@ func TestLeftToAnother(t *testing.T) { synctest.Test(t, testLeftToAnother) }
 
 func testLeftToAnother(t *testing.T) {
 	b := newBook()
-	x, y := join(t, b, "x", 0), join(t, b, "y", 0)
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	y := join(t, b, "y", 0)
 	settle(t, map[*rig]int{x: 2, y: 2})
 	shard := -1
 	for i := range testShards {

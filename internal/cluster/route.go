@@ -92,23 +92,40 @@ func (n *Node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		n.fail(w, r, err)
 		return
 	}
-	n.serve(w, r, n.ShardOf(workspace))
+	n.serve(w, r, workspace)
 }
 
-// serve answers a request of a shard, here or elsewhere. One that went to a node that
-// is gone, and of which nobody knows whether it was carried out, is sent again, where
-// that is safe, when somebody else has the shard: what it wrote can be read by then.
-func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
+// NodeHeader of an answer names the node that serves the workspace of the request, by the
+// host of its URL: a balancer that remembers it sends the next one there.
+const NodeHeader = "Rimewatch-Node"
+
+// nameOwner has an answer to a request of a workspace say that it is this node's.
+func (n *Node) nameOwner(w http.ResponseWriter, workspace int64) {
+	if workspace != 0 { // a stranger's leaves nothing in a balancer's memory
+		w.Header()[NodeHeader] = n.host
+	}
+}
+
+// Host is what NodeHeader has of this node.
+func (n *Node) Host() string { return n.host[0] }
+
+// serve answers a request of a workspace, here or elsewhere. When the connection to another
+// node breaks, nobody knows whether that has carried it out: then it is sent again, over a new
+// connection and to whoever has the shard by then, if it writes the same twice. The first time
+// that is at once; a node that dies may take one more connection and break it.
+func (n *Node) serve(w http.ResponseWriter, r *http.Request, workspace int64) {
+	shard := n.ShardOf(workspace)
 	b := bodyOf(r)
 	waiting := wait{n: n, over: time.Now().Add(n.cfg.Hold)}
 	defer waiting.end()
 	var came store.Arrival
-	before := int64(-1) // the stream of whoever may have carried it out
+	again := false
 	for {
 		p := n.owner(shard)
 		if s, done, here := n.Local(shard, r.Method); here {
 			b.rewind(r)
 			defer done()
+			n.nameOwner(w, workspace)
 			s.ServeHTTP(w, arrived(r, came))
 			return
 		}
@@ -124,7 +141,7 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 			}
 			continue
 		}
-		if p.base != "" && p.stream > before {
+		if p.base != "" {
 			if came.At == 0 {
 				came.At = n.Now()
 			}
@@ -141,17 +158,21 @@ func (n *Node) serve(w http.ResponseWriter, r *http.Request, shard int64) {
 				n.fail(w, r, p.unserved())
 				return
 			case undone, !changes(r.Method):
-			case !b.used && n.cfg.Repeatable(r):
-				came.Again, before = true, p.stream
+			case !b.used && n.cfg.Repeatable(r, b.whole):
+				n.client.CloseIdleConnections() // they may be broken, too
+				if !again {
+					again = true
+					continue
+				}
 			default:
-				n.failUnknown(w, r)
+				n.fail(w, r, n.unknown(r))
 				return
 			}
 		}
 		if !waiting.next(r.Context(), p.changed, int64(len(b.whole))) {
 			n.Counts.NotServed.Add(1)
-			if came.Again {
-				n.failUnknown(w, r)
+			if again {
+				n.fail(w, r, n.unknown(r))
 			} else {
 				n.fail(w, r, p.unserved())
 			}
@@ -168,15 +189,21 @@ func arrived(r *http.Request, came store.Arrival) *http.Request {
 	return r.WithContext(store.WithArrival(r.Context(), came))
 }
 
-// failUnknown answers a request of which nobody knows whether it was carried out. That
-// is never CodeUnavailable, which means that nothing was stored.
-func (n *Node) failUnknown(w http.ResponseWriter, r *http.Request) {
-	n.fail(w, r, unknownOutcome(r.Method+" "+r.URL.Path))
+// unknown is the error of a request of which nobody knows whether it was carried out.
+// Readings are to be sent again all the same: at the worst one without a time and without a
+// key is stored twice, which is better than not at all.
+func (n *Node) unknown(r *http.Request) error {
+	if n.cfg.Readings(r) {
+		return lostReadings(r.Method + " " + r.URL.Path)
+	}
+	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+r.URL.Path), "The node that was asked went away: check whether the request was carried out before you send it again.")
 }
 
-func unknownOutcome(of string) error {
-	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(of),
-		"The node that was asked went away: check whether the request was carried out before you send it again.")
+// lostReadings is unknown of readings.
+func lostReadings(of string) error {
+	e := rimewatch.Wrap(rimewatch.CodeUnavailable, errors.New(of), "The node that was asked went away. The readings may have been stored: send them again. Those with recorded_at or an Idempotency-Key are then stored once.")
+	e.RetryAfter = time.Second
+	return e
 }
 
 func unserved() error { return (&remote{}).unserved() }
@@ -276,13 +303,9 @@ func (n *Node) forward(p *remote, w http.ResponseWriter, r *http.Request, b *bod
 			pr.Out.Header.Set(headerURI, pr.In.URL.RequestURI())
 			pr.Out.Header.Set(headerClient, pr.In.RemoteAddr)
 			pr.Out.Header.Set(headerCame, strconv.FormatInt(int64(came.At), 10))
-			mark := func(name string, is bool) {
-				if is {
-					pr.Out.Header.Set(name, "1")
-				}
+			if pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()) {
+				pr.Out.Header.Set(headerTLS, "1")
 			}
-			mark(headerAgain, came.Again)
-			mark(headerTLS, pr.In.TLS != nil || httpapi.IsOverTLS(pr.In.Context()))
 			pr.Out.Header.Del("Expect") // the sender gets its 100 Continue here
 			b.send(pr.Out)
 		},
@@ -345,10 +368,11 @@ func (n *Node) forwarded(w http.ResponseWriter, r *http.Request) {
 		r = r.WithContext(httpapi.OverTLS(r.Context()))
 	}
 	at, _ := strconv.ParseInt(r.Header.Get(headerCame), 10, 64)
-	came := store.Arrival{At: rimewatch.Time(at), Again: r.Header.Get(headerAgain) != ""}
+	came := store.Arrival{At: rimewatch.Time(at)}
 	receive(r)
 	for _, name := range innerHeaders {
 		r.Header.Del(name)
 	}
+	n.nameOwner(w, workspace)
 	s.ServeHTTP(w, arrived(r, came))
 }

@@ -14,7 +14,11 @@ func TestStall(t *testing.T) { synctest.Test(t, testStall) }
 
 func testStall(t *testing.T) {
 	b := newBook()
-	x, y, z := join(t, b, "x", 0), join(t, b, "y", 0), join(t, b, "z", 0)
+	x := join(t, b, "x", 0)
+	settle(t, map[*rig]int{x: 4})
+	y := join(t, b, "y", 0)
+	settle(t, map[*rig]int{x: 2, y: 2})
+	z := join(t, b, "z", 0)
 	settle(t, map[*rig]int{x: 2, y: 1, z: 1})
 	for _, stall := range []time.Duration{mostPause, 2500 * time.Millisecond, 8 * time.Second, time.Minute} {
 		time.Sleep(patience) // as if nothing had been

@@ -14,9 +14,11 @@ import (
 // in portions, one after the other: after an error the first of them may be stored, and
 // are duplicates, if they have times of their own, when they are sent again.
 func (s *Service) Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error {
-	if a := store.ArrivalOf(ctx); a.At != 0 {
-		if err := s.arrive(ctx, a, inputs); err != nil {
-			return err
+	if came := store.ArrivalOf(ctx).At; came != 0 {
+		for i := range inputs {
+			if inputs[i].AtArrival {
+				inputs[i].Reading.ReceivedAt = came
+			}
 		}
 	}
 	r := s.pool.Get().(*request)

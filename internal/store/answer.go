@@ -49,12 +49,9 @@ func AnswerOf(ctx context.Context) *Answer {
 	return a
 }
 
-// Arrival is when and how a request with readings came, where it was another server
-// that took it in.
-type Arrival struct {
-	At    rimewatch.Time // when it was taken in
-	Again bool           // it was sent before: what it brought may be stored already
-}
+// Arrival is when a request with readings came, where it was another server that took it
+// in.
+type Arrival struct{ At rimewatch.Time }
 
 type arrivalKey struct{}
 
