@@ -115,7 +115,7 @@ func (a *App) Post(came rimewatch.Time, request, b []byte) []byte {
 	defer postPool.Put(x)
 	x.answer.Reset()
 	if err := x.request.Decode(request); err != nil { // ofPost has read it already
-		x.answer.Status = http.StatusBadRequest
+		x.answer.Status = httpapi.StatusOf[rimewatch.CodeInvalidJSON]
 		return x.answer.Append(b)
 	}
 	a.readings.Post(store.WithArrival(context.Background(), store.Arrival{At: came}), &x.request, &x.answer)
