@@ -170,7 +170,7 @@ func sameNode(t *testing.T, s *types.ServiceConfig, want *topology, balancer str
 	if store := setting("RIMEWATCH_STORE"); !strings.Contains(store, "@"+strings.Join(want.Databases, ",")+"/") || !strings.Contains(store, "target_session_attrs=read-write") {
 		t.Errorf("%s does not find the primary after a fail-over: %s", s.Name, store)
 	}
-	if !strings.Contains(balancer, "server "+s.Name+" "+s.Name+setting("RIMEWATCH_LISTEN")) {
+	if !strings.Contains(balancer, "server "+strings.TrimPrefix(setting("RIMEWATCH_CLUSTER_URL"), "http://")+" "+s.Name+setting("RIMEWATCH_LISTEN")) {
 		t.Errorf("the balancer does not know %s", s.Name)
 	}
 	if !slices.ContainsFunc(s.Volumes, func(v types.ServiceVolumeConfig) bool { return v.Target == "/data" }) {
