@@ -205,6 +205,9 @@ func TestDefrostsDoNotAddUp(t *testing.T) {
 		u.advance(at)
 		u.observe(zoneReading(at, defrost(at-epoch)))
 	}
+	if y := u.s.exposure(ruleHigh); y != nil && y.day.over().since(u.now-rimewatch.Day, false) != 0 {
+		t.Errorf("%d min of the last day count", y.day.over().since(u.now-rimewatch.Day, false)/minute)
+	}
 	log := slices.DeleteFunc(u.log, func(t Transition) bool { return t.At < epoch+2*rimewatch.Day })
 	if diff := cmp.Diff([]string{}, summary(log)); diff != "" {
 		t.Error(diff)
