@@ -44,6 +44,7 @@ type item struct {
 	*rimewatch.Delivery
 	since rimewatch.Time // from when on it is tried for a day
 	again bool           // its alert is to be planned again after the attempt
+	held  bool           // its alert is over: it waits to be dropped
 	doubt bool           // it was in doubt before the attempt under way
 	early rimewatch.Time // the receiver does not want it before this
 	alone bool           // in one message with others it was refused
@@ -304,23 +305,30 @@ func (it *item) changesPlan() bool {
 	return it.Status != rimewatch.DeliveryPending && (it.Status != rimewatch.DeliverySent || it.Attempts > 1)
 }
 
-// underWay returns which of an alert's deliveries are being sent. Who sends one of them
-// has its alert planned again.
-func (s *Service) underWay(list []rimewatch.Delivery) map[int64]bool {
-	under := make(map[int64]bool)
+// hold keeps the deliveries of an alert that is over, but for those that say so, from being
+// sent, and returns which are being sent already: who sends one of them has its alert
+// planned again. Only then it is certain who is to hear of the end, and after what.
+func (s *Service) hold(list []rimewatch.Delivery) (underWay map[int64]bool) {
+	underWay = make(map[int64]bool)
 	for i := range list {
 		d := &list[i]
-		if d.Status != rimewatch.DeliveryPending {
+		if d.Status != rimewatch.DeliveryPending || d.Kind == rimewatch.DeliveryRecovery {
 			continue
 		}
 		l := s.laneOf(d.WorkspaceID, d.ChannelID)
 		l.mu.Lock()
-		if it := l.queueOf(d).items[d.ID]; it != nil && it.Due() == 0 {
-			under[d.ID], it.again = true, true
+		q := l.queueOf(d)
+		switch it := q.items[d.ID]; {
+		case it == nil, it.held:
+		case it.Due() == 0:
+			underWay[d.ID], it.again = true, true
+		default:
+			q.waiting.Remove(it)
+			it.held = true
 		}
 		l.mu.Unlock()
 	}
-	return under
+	return underWay
 }
 
 // attempt sends deliveries once in one message, or the first alone if the channel
@@ -550,19 +558,22 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery, over bool) bo
 	case it == nil:
 		l.mu.Unlock()
 		return s.dropUnknown(ctx, l, d, why)
-	case it.Due() == 0:
+	case it.Due() == 0 && !it.held:
 		it.again = true
 		l.mu.Unlock()
 		return false
 	}
 	q.waiting.Remove(it)
+	it.held = true
 	l.mu.Unlock()
 	l.end(ctx, rimewatch.DeliveryDropped, why, it)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.signal()
 	if it.Status == rimewatch.DeliveryPending {
-		q.wait(it)
+		if it.held = over; !over {
+			q.wait(it)
+		}
 		return false
 	}
 	l.forget(d)

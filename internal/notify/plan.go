@@ -469,7 +469,7 @@ func (b *batch) plan(x *planned) error {
 			return err
 		}
 		if x.over {
-			in.UnderWay = s.underWay(in.Made)
+			in.UnderWay = s.hold(in.Made)
 		}
 	}
 	x.Result = plan.Alert(&in)

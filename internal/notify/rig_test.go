@@ -45,7 +45,8 @@ type posts struct {
 	// answer is asked by channel and attempt; nil = all is taken.
 	answer func(ctx context.Context, channel string, n int) error
 	count  map[string]int
-	bundle bool // several alerts may go in one message
+	bundle bool                                                       // several alerts may go in one message
+	heard  func(c *rimewatch.Channel, key string, m *message.Message) // of what is taken; nil = nobody
 }
 
 func (p *posts) Check(*rimewatch.Channel) error { return nil }
@@ -65,10 +66,14 @@ func (p *posts) Send(ctx context.Context, c *rimewatch.Channel, key string, m *m
 	}
 	p.calls = append(p.calls, fmt.Sprintf("%s %s %s", span(time.Since(p.began)), c.Name, said))
 	p.mu.Unlock()
-	if answer == nil {
-		return "", nil
+	var err error
+	if answer != nil {
+		err = answer(ctx, c.Name, n)
 	}
-	return "", answer(ctx, c.Name, n)
+	if err == nil && p.heard != nil {
+		p.heard(c, key, m)
+	}
+	return "", err
 }
 
 // said returns what was sent since it was last asked, in the order of the lines.
