@@ -108,7 +108,7 @@ type drawnAlert struct {
 	matched  map[int64]rimewatch.Time // by route: since when it matches, 0 = it does not
 	first    map[int64]receipt        // by channel
 	last     map[int64]rimewatch.Time
-	over     map[int64]bool           // who has heard of the end, or could not when it came
+	over     map[int64]bool    // who has heard of the end, or could not when it came
 	tells    map[string]string // what must be told once → its key
 	repeats  map[int64]int
 	owed     map[string]int // for how many seconds a message has been due
