@@ -50,6 +50,7 @@ type Device struct {
 	RSSIdBm            *float64          `json:"rssi_dbm"`
 	UptimeS            *int64            `json:"uptime_s"`
 	Health             DeviceHealth      `json:"health"`
+	Exposure           *Exposure         `json:"exposure"` // nil without limits
 	Zone               ZoneState         `json:"zone"`
 	Clock              *ClockState       `json:"clock"` // nil while nothing is known to be wrong with it
 	LatestReading      *StoredReading    `json:"latest_reading"`
@@ -104,6 +105,20 @@ type DeviceHealth struct {
 	TemperatureCompliance *float64 `json:"temperature_compliance"`
 	StrictCompliance      *float64 `json:"strict_compliance"`
 	DataCoverage          *float64 `json:"data_coverage"`
+}
+
+// Exposure is how long a product zone was out of its limits in the last 24 h, min.
+type Exposure struct {
+	WarmMin float64        `json:"warm_min_24h"`
+	ColdMin float64        `json:"cold_min_24h"`
+	Worst   *WorstExposure `json:"worst"` // nil when it was within them
+}
+
+// WorstExposure is the side on which it was out of them longer.
+type WorstExposure struct {
+	Minutes float64 `json:"minutes"`
+	Limit   float64 `json:"limit"` // °C
+	Side    string  `json:"side"`  // warm or cold
 }
 
 // HealthDriver is one thing that lowers a health score.

@@ -26,6 +26,7 @@ type Excursion struct {
 	Peak          float64                  `json:"peak"`           // °C
 	DegreeMinutes float64                  `json:"degree_minutes"` // K·min
 	Cause         rimewatch.ExcursionCause `json:"cause"`
+	ShortTimes    int                      `json:"short_times"`   // too short for an alarm, that DurationS adds up; 0 = it is one that lasted
 	FoundLateAt   rimewatch.Time           `json:"found_late_at"` // when late readings showed it, 0 = it was found as it happened
 }
 

@@ -20,6 +20,12 @@
 // been inside by ClearDelta for ClearS, and dates its end to when that began;
 // until then every reading out of limits counts as out. Silence ends nothing.
 //
+// Forgiveness has an end. Of the short runs that began on a local day (Days.Zone), those that
+// are no recognised defrost may take one delay of their side, and all together Days.Grace and
+// one delay. Above either all of them count, in retrospect too, and are one excursion with
+// their sum, which is over with the first reading of a later day. Days that began before
+// Days.Since forgive all short runs.
+//
 // The window is 48 half hours, aligned to UTC, and the one that runs: it slides
 // in steps of half an hour and covers 24 to 24.5 h. The running half hour is
 // exact to the millisecond; past ones are kept in units of 2 s, and what is left

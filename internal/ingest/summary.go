@@ -150,6 +150,13 @@ func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	return c
 }
 
+// DeviceExposure is how long a device was out of limits in the last 24 h.
+func (s *Service) DeviceExposure(deviceID int64) (e health.Exposure) {
+	now := s.clock()
+	s.look(deviceID, func(u *unit, state *engine.State) { e = state.Health.Exposure(&u.cfg.Health, now) })
+	return e
+}
+
 // DeviceZone is what a device's product zone does while no alert is raised.
 func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 	s.look(deviceID, func(u *unit, state *engine.State) {

@@ -19,6 +19,7 @@ var columns = [...]string{
 	"cause", "limit_c", "peak_c", "duration_s", "degree_minutes", "alert_id",
 	"performed_at", "performed_by", "verified_by", "action", "preventive_action", "disposition", "product", "repair_reference",
 	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note", "found_late_at",
+	"warm_min_24h", "cold_min_24h", "short_times", "short_times_since",
 }
 
 // CSV writes the report as a table: one header line, then a row for the report,
@@ -49,6 +50,9 @@ func (r *Report) CSV(w io.Writer) error {
 	t.set("performed_at", r.GeneratedAt.String())
 	t.text("performed_by", r.GeneratedBy)
 	t.text("note", fmt.Sprintf("Rimewatch %s; %s; last hash %s", r.Version, integrity, r.Integrity.LastHash))
+	if from := r.AddsUpFrom(); from != 0 {
+		t.set("short_times_since", from.String())
+	}
 	for i := range r.Devices {
 		t.device(r, &r.Devices[i])
 	}
@@ -125,6 +129,10 @@ func (t *table) device(r *Report, d *Device) {
 		t.number("clock_offset_s", float64(d.ClockOffset)/1000)
 	}
 	t.set("due_at", d.CalibrationDueAt().String())
+	if d.Warm != nil && (d.Limits.TempMin != nil || d.Limits.TempMax != nil) {
+		t.number("warm_min_24h", math.Round(float64(*d.Warm)/6000)/10)
+		t.number("cold_min_24h", math.Round(float64(d.Cold)/6000)/10)
+	}
 	for i := range d.Days {
 		day := &d.Days[i]
 		t.row("day", d)
@@ -151,6 +159,9 @@ func (t *table) device(r *Report, d *Device) {
 		t.integer("duration_s", e.DurationS(r.GeneratedAt))
 		t.number("degree_minutes", math.Round(e.DegreeMinutes*10)/10)
 		t.set("cause", string(e.Cause))
+		if e.Runs > 0 {
+			t.integer("short_times", int64(e.Runs))
+		}
 		if e.FoundLateAt != 0 {
 			t.set("found_late_at", e.FoundLateAt.String())
 		}

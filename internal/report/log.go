@@ -22,6 +22,8 @@ type Totals struct {
 	IntervalS   float64  `json:"interval_s" doc:"s between readings; 0 without any."`
 	Readings    int64    `json:"readings"`
 	Implausible int64    `json:"implausible" doc:"Values left out because no probe can have measured them."`
+	Warm        *int64   `json:"-"` // ms above the limit in the last 24 h of the period, nil = not known
+	Cold        int64    `json:"-"` // ms below it; of no meaning without Warm
 	Coarse      bool     `json:"from_aggregates" doc:"Some days are based on hourly aggregates: their readings have expired."`
 }
 
@@ -48,11 +50,29 @@ type Log struct {
 	gaps   gaps
 	until  rimewatch.Time
 	total  dayLog
+	last   lastDay
 	run    run
 	harm   health.Kinetic
 
 	implausible int64
 	coarse      bool
+}
+
+// lastDay is the time out of limits in the last 24 h of the period.
+type lastDay struct {
+	warm, cold rimewatch.Time // ms
+	vague      bool           // it is not known
+}
+
+// held adds a span in which a value held.
+func (l *Log) held(from, to rimewatch.Time, v float64) {
+	span := max(to-max(from, l.until-rimewatch.Day), 0)
+	switch {
+	case l.limits.TempMax != nil && v > *l.limits.TempMax:
+		l.last.warm += span
+	case l.limits.TempMin != nil && v < *l.limits.TempMin:
+		l.last.cold += span
+	}
 }
 
 // gaps are the usual times between readings as a day knows them: of its own readings
@@ -203,6 +223,7 @@ func (l *Log) pass(to rimewatch.Time) {
 			continue
 		}
 		l.harm.Add(l.value, float64(span))
+		l.held(max(l.at, d.from), max(l.at, d.from)+span, l.value)
 		d.hold(span, l.value, out)
 		l.total.hold(span, l.value, out)
 	}
@@ -225,6 +246,11 @@ func (l *Log) AddHour(at rimewatch.Time, n int64, low, mean, high float64) {
 		x.vague = x.vague || (!all && !none)
 	}
 	l.harm.Add(mean, float64(span))
+	if begin := max(at, d.from); all {
+		l.held(begin, begin+span, mean)
+	} else if !none && begin+span > l.until-rimewatch.Day {
+		l.last.vague = true
+	}
 }
 
 // day finds the day of a moment, nil outside the period.
@@ -285,6 +311,10 @@ func (l *Log) Finish(since rimewatch.Time) ([]Day, Totals) {
 	t := Totals{
 		OutOfRangeS: seconds(l.total.out), InDefrostsS: seconds(l.total.defrost), Coverage: share(known, span),
 		Readings: l.total.n, Implausible: l.implausible, Coarse: l.coarse,
+	}
+	if !l.last.vague {
+		warm := int64(l.last.warm)
+		t.Warm, t.Cold = &warm, int64(l.last.cold)
 	}
 	t.Min, t.Mean, t.Max = l.total.values()
 	if l.total.covered > 0 && l.total.n > 0 {

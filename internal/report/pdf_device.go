@@ -74,6 +74,9 @@ func (p *page) deviceFacts(d *Device) []fact {
 	if judged && d.InRange != nil {
 		list = append(list, fact{p.r.say("Time in range"), p.r.sayf("%s of the time covered", p.r.percent(*d.InRange)), false}, fact{p.r.say("Out of range"), p.r.outOfRange(&d.Totals), len(d.Excursions) > 0})
 	}
+	if text := p.r.lastDay(d); text != "" {
+		list = append(list, fact{p.r.say("Last 24 h"), text, false})
+	}
 	due := fact{p.r.say("Calibration"), p.r.say("none recorded"), true}
 	if at := d.CalibrationDueAt(); at != 0 {
 		due = fact{p.r.say("Calibration"), p.r.sayf("due %s", p.r.day(at)), d.Overdue(p.r.GeneratedAt)}
@@ -107,6 +110,22 @@ func (r *Report) outOfRange(t *Totals) string {
 		return span(t.OutOfRangeS)
 	}
 	return r.sayf("%s, %s of it in defrosts", span(t.OutOfRangeS), span(t.InDefrostsS))
+}
+
+// lastDay writes how long it was out of range in the last 24 h of the period, "" when it is
+// not known or it was not.
+func (r *Report) lastDay(d *Device) string {
+	if d.Warm == nil {
+		return ""
+	}
+	var parts []string
+	if s := *d.Warm / 1000; s > 0 {
+		parts = append(parts, r.sayf("%s too warm", span(s)))
+	}
+	if s := d.Cold / 1000; s > 0 {
+		parts = append(parts, r.sayf("%s too cold", span(s)))
+	}
+	return strings.Join(parts, ", ")
 }
 
 func (r *Report) delays(l *rimewatch.Limits) string {
@@ -393,6 +412,9 @@ func (p *page) excursion(e *Excursion) {
 	}
 	if e.Low {
 		course = p.r.sayf("%s below %s, peak %s", span, limit, peak)
+	}
+	if e.Runs > 0 {
+		course = p.r.Words.Count(e.Runs, "%d short time, together", "%d short times, together") + " " + course
 	}
 	p.pen(9, true, ink)
 	p.paragraph(left+3, width-3, 5, p.r.moment(e.From)+" "+until+" · "+course)

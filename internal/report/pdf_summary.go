@@ -189,10 +189,16 @@ const howToRead = "Temperatures are those of the product zone, with calibration 
 	"Minimum and maximum are single readings; the mean is weighted by time. A reading counts until the next one, for at most two intervals and two hours; the remaining time is not covered. " +
 	"Out of range is all time beyond a limit, however short; in defrosts is the part of it for which the device reported a defrost as the reason, with the recovery from it. An excursion is a period beyond a limit for at least the alarm delay, so a short defrost is not one; its cause is what the readings suggest."
 
+const addsUp = "The shorter periods of a day are together one excursion when those that are no recognised defrost exceed one alarm delay, or all of them exceed what the defrosts of this type of equipment may take and one alarm delay."
+
 func (p *page) notes() {
 	p.heading(p.r.say("How to read this log"), 16)
 	p.pen(8, false, muted)
-	p.paragraph(left, width, 4.1, p.r.say(howToRead))
+	text := p.r.say(howToRead) + " " + p.r.say(addsUp)
+	if from := p.r.AddsUpFrom(); from != 0 {
+		text += " " + p.r.sayf("That holds from %s on; earlier days are counted without it.", p.r.day(from))
+	}
+	p.paragraph(left, width, 4.1, text)
 }
 
 // signature is where a person takes responsibility.

@@ -22,6 +22,22 @@ type Report struct {
 	Words       phrase.Words // of whoever reads the PDF; a table for programs is the same for all
 	Devices     []Device
 	Integrity   Integrity
+	// ExposureSince is from when on the short times of a day add up: days that began earlier
+	// are counted without that. 0 = always.
+	ExposureSince rimewatch.Time
+}
+
+// AddsUpFrom is the first local day of the period whose short times add up, 0 = all of
+// its days do.
+func (r *Report) AddsUpFrom() rimewatch.Time {
+	day := r.ExposureSince.DayTime(0, 0, r.Zone)
+	if day < r.ExposureSince {
+		day = r.ExposureSince.DayTime(1, 0, r.Zone)
+	}
+	if r.ExposureSince == 0 || day <= r.From {
+		return 0
+	}
+	return day
 }
 
 // FileName is the name of the report's file, without its kind, that every system
@@ -70,13 +86,9 @@ type Excursion struct {
 	Actions []rimewatch.CorrectiveAction
 }
 
-// DurationS is how long it lasted, or has lasted until now, in s.
+// DurationS is how long it lasted, or has lasted until now, in s; of short times their sum.
 func (e *Excursion) DurationS(now rimewatch.Time) int64 {
-	to := e.To
-	if to == 0 {
-		to = max(now, e.From)
-	}
-	return int64((to - e.From) / rimewatch.Second)
+	return int64(e.Lasted(now) / rimewatch.Second)
 }
 
 // Attach finds, for every excursion, the alert about it, and the corrective

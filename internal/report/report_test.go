@@ -455,3 +455,54 @@ func TestPDFTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestLastDay: the minutes out of range of the last 24 h of the period, by sides, maintenance
+// or not; of whole hours they are known when these are wholly in or out.
+func TestLastDay(t *testing.T) {
+	low, high := 0.0, 5.0
+	limits := rimewatch.Limits{TempMin: &low, TempMax: &high}
+	from := local(time.UTC, 2026, 5, 1, 0)
+	to := from + 3*rimewatch.Day
+	log := report.NewLog(time.UTC, from, to, to, limits)
+	for at := from; at < to; at += 10 * rimewatch.Minute {
+		v := 3.0
+		switch hour := (at - from) / rimewatch.Hour; {
+		case hour < 50: // two of these hours are of the last day
+			v = 9
+		case hour < 51:
+			v = -1
+		}
+		log.Add(zone(at, v))
+	}
+	if _, totals := log.Finish(from); totals.Warm == nil || *totals.Warm != int64(2*rimewatch.Hour) || totals.Cold != int64(rimewatch.Hour) {
+		t.Errorf("warm %v, cold %v ms", totals.Warm, totals.Cold)
+	}
+	for name, known := range map[string]bool{"wholly out": true, "in part": false} {
+		log = report.NewLog(time.UTC, from, from+rimewatch.Day, to, limits)
+		lowest := 6.0
+		if !known {
+			lowest = 4
+		}
+		log.AddHour(from+rimewatch.Hour, 6, lowest, 7, 8)
+		if _, totals := log.Finish(from); (totals.Warm != nil) != known || known && *totals.Warm != int64(rimewatch.Hour) {
+			t.Errorf("%s: warm %v ms", name, totals.Warm)
+		}
+	}
+}
+
+// TestAddsUpFrom: the log says from which of its days on short times add up.
+func TestAddsUpFrom(t *testing.T) {
+	z := berlin()
+	r := sample()
+	for since, want := range map[rimewatch.Time]rimewatch.Time{
+		0: 0, r.From - 1: 0, local(z, 2026, 10, 24, 15): local(z, 2026, 10, 25, 0), local(z, 2026, 10, 25, 0): local(z, 2026, 10, 25, 0),
+	} {
+		if r.ExposureSince = since; r.AddsUpFrom() != want {
+			t.Errorf("since %v: from %v, want %v", since, r.AddsUpFrom(), want)
+		}
+	}
+	var b bytes.Buffer
+	if err := r.CSV(&b); err != nil || !strings.Contains(b.String(), "2026-10-24T22:00:00.000Z") {
+		t.Error("the table does not have it", err)
+	}
+}

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // DeviceItem is a device as it stands in lists.
 type DeviceItem struct {
@@ -34,6 +38,7 @@ type DeviceDetail struct {
 	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
 	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
 	Health             DeviceHealth            `json:"health"`
+	Exposure           Maybe[Exposure]         `json:"exposure" doc:"How long the product zone was out of its limits in the last 24 h, however short each time was; maintenance is left out. null without limits."`
 	Zone               ZoneState               `json:"zone" doc:"What the product zone does while no alert is raised."`
 	Clock              Maybe[ClockState]       `json:"clock" doc:"null while nothing is known to be wrong with the device's clock."`
 	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
@@ -62,9 +67,39 @@ type ZoneState struct {
 // Compliance is how much of the covered time of the last 24 h a device was in
 // its limits, in percent to one decimal.
 type Compliance struct {
-	TemperatureCompliance *float64 `json:"temperature_compliance" doc:"0–100: share of the covered time of the last 24 h in limits, excursions shorter than the alarm delay forgiven; null without limits or readings."`
+	TemperatureCompliance *float64 `json:"temperature_compliance" doc:"0–100: share of the covered time of the last 24 h in limits, times shorter than the alarm delay forgiven as far as the allowance of their day goes; null without limits or readings."`
 	StrictCompliance      *float64 `json:"strict_compliance" doc:"The same without forgiveness."`
 	DataCoverage          *float64 `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; of a younger device, of the time since it was created or first read. null without limits."`
+}
+
+// Exposure is how long a product zone was out of its limits in 24 h, each time however short.
+type Exposure struct {
+	WarmMin float64              `json:"warm_min_24h" doc:"min above the upper limit, to 0.1."`
+	ColdMin float64              `json:"cold_min_24h" doc:"min below the lower limit, to 0.1."`
+	Worst   Maybe[WorstExposure] `json:"worst" doc:"The side with more minutes; null when there are none."`
+}
+
+// WorstExposure is the side on which a product zone was out of its limits longer.
+type WorstExposure struct {
+	Minutes float64 `json:"minutes"`
+	Limit   float64 `json:"limit" doc:"°C, the limit that was passed, as in force now."`
+	Side    string  `json:"side" enum:"warm,cold"`
+}
+
+// NewExposure returns the shape of some ms above and below limits, null without any limit.
+func NewExposure(warm, cold int64, l *rimewatch.Limits) Maybe[Exposure] {
+	if l.TempMin == nil && l.TempMax == nil {
+		return Maybe[Exposure]{}
+	}
+	minutes := func(ms int64) float64 { return math.Round(float64(ms)/6000) / 10 }
+	e := Exposure{WarmMin: minutes(warm), ColdMin: minutes(cold)}
+	switch {
+	case e.WarmMin >= e.ColdMin && e.WarmMin > 0:
+		e.Worst.Value = &WorstExposure{e.WarmMin, l.Passed(false), "warm"}
+	case e.ColdMin > 0:
+		e.Worst.Value = &WorstExposure{e.ColdMin, l.Passed(true), "cold"}
+	}
+	return Maybe[Exposure]{&e}
 }
 
 // Driver is one thing that lowers a device's health score.
@@ -136,13 +171,13 @@ type HealthSummary struct {
 	OnlineDevices         int            `json:"online_devices"`
 	HealthScore           float64        `json:"health_score" doc:"0–100: 0.7 × the mean of the device scores + 0.3 × the mean of their worst tenth, over the judged devices; 100 when there are none."`
 	ActiveAlerts          int            `json:"active_alerts"`
-	TemperatureCompliance float64        `json:"temperature_compliance" doc:"0–100: share of covered device-time in limits over the last 24 h; 100 when nothing is covered."`
+	TemperatureCompliance float64        `json:"temperature_compliance" doc:"0–100: share of covered device-time in limits over the last 24 h, times shorter than the alarm delay forgiven as far as the allowance of their day goes; 100 when nothing is covered."`
 	OfflineDevices        int            `json:"offline_devices"`
 	CriticalAlerts        int            `json:"critical_alerts"`
 	WarningAlerts         int            `json:"warning_alerts"`
 	UnjudgedDevices       int            `json:"unjudged_devices" doc:"Devices that are not judged: without a limit, or without a product-zone temperature for 24 h. They have no health score."`
 	DataCoverage          float64        `json:"data_coverage" doc:"0–100: share of the last 24 h for which there are readings; of younger devices, of the time since they were created or first read."`
-	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with excursions shorter than the alarm delay counted as out."`
+	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with all times shorter than the alarm delay counted as out."`
 	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known about it."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
 }

@@ -122,7 +122,7 @@ func (a *api) reportQuery(c *httpapi.Call, bounds report.Bounds) (*reportQuery, 
 	}
 	q := &reportQuery{
 		format: reportFormat(c), workspace: c.Workspace(), bounds: bounds,
-		report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version(), Words: c.Words()},
+		report: report.Report{Workspace: w.Name, GeneratedAt: c.Now, GeneratedBy: by, Version: a.Version(), Words: c.Words(), ExposureSince: w.ExposureSince},
 	}
 	zone := w.TimeZone
 	if err := a.reportDevices(c, q); err != nil {

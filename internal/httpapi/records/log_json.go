@@ -29,6 +29,8 @@ type TemperatureLog struct {
 	Version     string                   `json:"version" doc:"Of the service."`
 	Devices     []ReportedDevice         `json:"devices"`
 	Integrity   ReportIntegrity          `json:"integrity"`
+	// ShortTimesSince is report.Report.AddsUpFrom.
+	ShortTimesSince rimewatch.Time `json:"short_times_since" doc:"The first day of the period whose short times out of range add up to an excursion; earlier days are counted without that rule. null when it holds for the whole period."`
 }
 
 // ReportPeriod is [from, to).
@@ -52,6 +54,7 @@ type ReportedDevice struct {
 	Site          wire.Maybe[wire.SiteRef] `json:"site"`
 	Limits        rimewatch.Limits         `json:"limits" doc:"In force when the log was created."`
 	report.Totals
+	Exposure          wire.Maybe[wire.Exposure]         `json:"exposure" doc:"Minutes out of range in the last 24 h of the period, or in all of a shorter one; maintenance included. null without limits, and where hourly aggregates are not sufficient."`
 	Clock             wire.Maybe[wire.ClockState]       `json:"clock" doc:"When the log was created; null while nothing is known to be wrong with the device's clock. The log keeps the times that the device sent."`
 	Days              []report.Day                      `json:"days"`
 	Excursions        []ReportedExcursion               `json:"excursions"`
@@ -79,6 +82,7 @@ type ReportedExcursion struct {
 	DurationS         int64                    `json:"duration_s"`
 	DegreeMinutes     float64                  `json:"degree_minutes"`
 	Cause             rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown"`
+	ShortTimes        int                      `json:"short_times" doc:"Times shorter than the alarm delay that are together an excursion of their day; duration_s is their sum. 0 for one that lasted."`
 	FoundLateAt       rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones, or a calibration, showed it, or changed it; null if it was found as it happened."`
 	AlertID           *int64                   `json:"alert_id"`
 	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
@@ -88,7 +92,7 @@ func (a *api) reportJSON(q *reportQuery) TemperatureLog {
 	r := &q.report
 	out := TemperatureLog{
 		Workspace: r.Workspace, Site: wire.NewSiteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
-		Devices: make([]ReportedDevice, len(r.Devices)), Integrity: ReportIntegrity{r.Integrity.ChainOK, r.Integrity.LastHash},
+		Devices: make([]ReportedDevice, len(r.Devices)), Integrity: ReportIntegrity{r.Integrity.ChainOK, r.Integrity.LastHash}, ShortTimesSince: r.AddsUpFrom(),
 	}
 	for i := range r.Devices {
 		out.Devices[i] = a.reportedDevice(&r.Devices[i], q.devices[i].Site, r.GeneratedAt)
@@ -105,12 +109,15 @@ func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewat
 	if d.Equipment.Category != rimewatch.CategoryMedical {
 		out.Kinetic = nil
 	}
+	if d.Warm != nil {
+		out.Exposure = wire.NewExposure(*d.Warm, d.Cold, &d.Limits)
+	}
 	out.Calibration, _ = wire.NewCalibration(&d.Device, now)
 	for i := range d.Excursions {
 		e := &d.Excursions[i]
 		x := a.excursionJSON(&e.Excursion, now)
 		out.Excursions[i] = ReportedExcursion{
-			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, x.FoundLateAt, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
+			x.From, x.To, x.Limit, x.Low, x.Peak, x.DurationS, x.DegreeMinutes, x.Cause, x.ShortTimes, x.FoundLateAt, wire.OrNull(e.AlertID), a.correctiveActionsJSON(e.Actions),
 		}
 	}
 	for i := range d.Maintenance {

@@ -20,20 +20,21 @@ type Excursion struct {
 	DeviceSerial  *string                  `json:"device_serial" doc:"null when the device was deleted."`
 	DeviceName    *string                  `json:"device_name" doc:"null when the device was deleted."`
 	From          rimewatch.Time           `json:"from" nullable:"false" doc:"The first reading out of limits."`
-	To            rimewatch.Time           `json:"to" doc:"When it was back to stay; null while it lasts."`
-	DurationS     int64                    `json:"duration_s" doc:"s, until now while it lasts."`
+	To            rimewatch.Time           `json:"to" doc:"When it was back to stay; null while it lasts. Short times last until a reading of the next day."`
+	DurationS     int64                    `json:"duration_s" doc:"s, until now while it lasts; of short times their sum."`
 	Limit         float64                  `json:"limit" doc:"°C, the limit that was passed."`
 	Low           bool                     `json:"low" doc:"Below the lower limit rather than above the upper."`
 	Peak          float64                  `json:"peak" doc:"°C, the worst."`
 	DegreeMinutes float64                  `json:"degree_minutes" doc:"K·min beyond the limit."`
 	Cause         rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown" doc:"As far as the readings can tell."`
+	ShortTimes    int                      `json:"short_times" doc:"Times shorter than the alarm delay that are together an excursion of their day, by the clock of the site; duration_s is their sum. 0 for one that lasted."`
 	FoundLateAt   rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones, or a calibration, showed this excursion, or changed it; null if it was found as it happened. Nobody is notified of one that is found late."`
 }
 
 func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
 	out := Excursion{
 		ID: wire.OrNull(e.ID), DeviceID: e.DeviceID, From: e.From, To: e.To, Limit: e.Limit, Low: e.Low, Peak: e.Peak,
-		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause, FoundLateAt: e.FoundLateAt,
+		DegreeMinutes: float64(int64(e.DegreeMinutes*10+0.5)) / 10, Cause: e.Cause, ShortTimes: e.Runs, FoundLateAt: e.FoundLateAt,
 	}
 	out.DurationS = (&report.Excursion{Excursion: *e}).DurationS(now)
 	if v, ok := a.Store.DeviceByID(e.DeviceID); ok {

@@ -45,6 +45,8 @@ type Health interface {
 	DeviceHealth(deviceID int64) (score float64, drivers []health.Driver)
 	// DeviceCompliance returns the device's last 24 h.
 	DeviceCompliance(deviceID int64) health.Compliance
+	// DeviceExposure returns how long the device was out of limits in the last 24 h.
+	DeviceExposure(deviceID int64) health.Exposure
 	// DeviceZone returns what the product zone does while no alert is raised.
 	DeviceZone(deviceID int64) wire.ZoneState
 	// DeviceClock returns how far the device's clock runs behind, 0 = nothing is known of that,

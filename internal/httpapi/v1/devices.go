@@ -40,6 +40,8 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		d.Maintenance.Value = &wire.MaintenanceState{ID: w.ID, EndsAt: w.EndsAt, Reason: w.Reason}
 	}
 	d.Health, d.Zone = a.deviceHealth(v.ID, words), a.cfg.Health.DeviceZone(v.ID)
+	out := a.cfg.Health.DeviceExposure(v.ID)
+	d.Exposure = wire.NewExposure(out.Warm, out.Cold, &d.Limits)
 	if !d.Judged {
 		d.Health.Score = nil
 	}

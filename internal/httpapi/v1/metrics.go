@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,6 +24,9 @@ func yes(b bool) float64 {
 	return 0
 }
 
+// minutes is a time of some ms, to a tenth.
+func minutes(ms int64) float64 { return math.Round(float64(ms)/6000) / 10 }
+
 // scraped is what a scrape returns, in this order.
 func scraped() []gauge {
 	return []gauge{
@@ -41,6 +45,12 @@ func scraped() []gauge {
 			}
 			score, _ := a.cfg.Health.DeviceHealth(v.ID)
 			return score, true
+		}},
+		{"rimewatch_device_warm_minutes_24h", "Minutes of the last 24 h above the upper temperature limit. Absent without one.", func(a devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return minutes(a.cfg.Health.DeviceExposure(v.ID).Warm), v.LimitsInForce().TempMax != nil
+		}},
+		{"rimewatch_device_cold_minutes_24h", "Minutes of the last 24 h below the lower temperature limit. Absent without one.", func(a devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return minutes(a.cfg.Health.DeviceExposure(v.ID).Cold), v.LimitsInForce().TempMin != nil
 		}},
 		{"rimewatch_device_last_seen_timestamp_seconds", "When the device was last heard.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
 			return float64(v.LastSeenAt) / 1000, v.LastSeenAt != 0
@@ -102,7 +112,7 @@ type MetricsText struct{}
 func (a devices) metricsRoute() httpapi.Route {
 	return httpapi.Route{
 		Method: http.MethodGet, Path: "/v1/metrics", ID: "get-metrics", Tag: "Devices", Summary: "Scrape the fleet", Access: httpapi.Scope(rimewatch.ScopeDevicesRead), Text: true,
-		Description: "Temperature, presence, active alerts and health of every device as Prometheus and OpenMetrics read it, with the labels serial, name, site and equipment_type. The token is the scraper's `authorization`.",
+		Description: "Temperature, presence, active alerts, health and minutes out of range of every device as Prometheus and OpenMetrics read it, with the labels serial, name, site and equipment_type. The token is the scraper's `authorization`.",
 		Bind:        httpapi.Raw[httpapi.NoInput, MetricsText](a.metrics),
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/csv"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -275,4 +277,60 @@ type askedAuth struct {
 func (x *askedAuth) Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error) {
 	x.asked <- p.WorkspaceID
 	return x.Authenticator.Workspace(ctx, p)
+}
+
+// TestWarmMostOfTheDay: a cooler that is too warm for 35 of 50 minutes has an excursion a day in
+// the log, and its page, the log and a scrape say for how long it was out of range.
+func TestWarmMostOfTheDay(t *testing.T) {
+	r := newRig(t)
+	r.do(post("/v1/devices", r.full, `{"serial":"W","equipment_type":"walkin_cooler"}`))
+	begin := r.now().DayTime(-2, 0, time.UTC)
+	var items []string
+	for i := rimewatch.Time(0); begin+i*5*rimewatch.Minute <= r.now(); i++ {
+		temp := 4.0
+		if i%10 < 7 {
+			temp = 7.5
+		}
+		items = append(items, at("W", temp, begin+i*5*rimewatch.Minute))
+	}
+	r.do(post("/v1/readings/batch", r.feed, `{"readings":[`+strings.Join(items, ",")+`]}`))
+	detail := r.do(get("/v1/devices/W", r.read))
+	warm, _ := detail.get("data.device.exposure.warm_min_24h").(float64)
+	if warm < 960 || warm > 1030 || detail.get("data.device.exposure.worst.minutes") != warm || detail.get("data.device.exposure.worst.limit") != 5.0 ||
+		detail.get("data.device.exposure.worst.side") != "warm" || detail.get("data.device.exposure.cold_min_24h") != 0.0 {
+		t.Errorf("exposure %v", detail.get("data.device.exposure"))
+	}
+	if score, _ := detail.get("data.device.health.score").(float64); score > 75 {
+		t.Errorf("its score is %v", score)
+	}
+	text := r.do(get("/v1/metrics", r.read)).body
+	for _, line := range []string{`rimewatch_device_warm_minutes_24h{serial="W"`, `equipment_type="walkin_cooler"} ` + rimewatch.Decimal(warm) + "\n", `rimewatch_device_cold_minutes_24h{serial="W"`} {
+		if !strings.Contains(text, line) {
+			t.Errorf("%q is not in the scrape:\n%s", line, text)
+		}
+	}
+	log := r.do(get(reportPath+"?from="+begin.Std().Format(time.DateOnly), r.read))
+	first := "data.report.devices.0."
+	for day := range 3 {
+		e := fmt.Sprintf("%sexcursions.%d.", first, day)
+		runs, _ := log.get(e + "short_times").(float64)
+		s, _ := log.get(e + "duration_s").(float64)
+		out, _ := log.get(fmt.Sprintf("%sdays.%d.out_of_range_s", first, day)).(float64)
+		if runs == 0 || s == 0 || math.Abs(out-s) > 3600 { // one may go on over midnight
+			t.Errorf("day %d: %v short times, %v s of %v s out of range", day, runs, s, out)
+		}
+	}
+	if got, _ := log.get(first + "exposure.warm_min_24h").(float64); got < warm-40 || got > warm+40 || log.get("data.report.short_times_since") != nil {
+		t.Errorf("the log has %v min, since %v", got, log.get("data.report.short_times_since"))
+	}
+	rows, err := csv.NewReader(strings.NewReader(r.do(get(reportPath+"?format=csv", r.read)).body)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(rows[0], name) }
+	for _, row := range rows {
+		if row[0] == "device" && (row[column("warm_min_24h")] == "" || row[column("cold_min_24h")] != "0") || row[0] == "excursion" && row[column("short_times")] == "" {
+			t.Errorf("%v", row)
+		}
+	}
 }

@@ -41,6 +41,8 @@ func describe(frame *httpapi.API) {
 	httpapi.Nullable[wire.CalibrationState](frame)
 	httpapi.Nullable[wire.MaintenanceState](frame)
 	httpapi.Nullable[wire.ClockState](frame)
+	httpapi.Nullable[wire.Exposure](frame)
+	httpapi.Nullable[wire.WorstExposure](frame)
 	httpapi.Nullable[predict.DefrostCourse](frame)
 	httpapi.Nullable[rimewatch.Prediction](frame)
 	httpapi.Nullable[rimewatch.Feedback](frame)

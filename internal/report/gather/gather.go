@@ -94,7 +94,7 @@ func (g *Gatherer) PDF(ctx context.Context, l *Log) (name string, text []byte, e
 	if err != nil {
 		return "", nil, err
 	}
-	r := &report.Report{Workspace: w.Name, From: l.From, To: l.To, Zone: l.Zone, GeneratedAt: g.cfg.Now(), Version: g.cfg.Version, Words: l.Words}
+	r := &report.Report{Workspace: w.Name, From: l.From, To: l.To, Zone: l.Zone, GeneratedAt: g.cfg.Now(), Version: g.cfg.Version, Words: l.Words, ExposureSince: w.ExposureSince}
 	if l.SiteID != 0 {
 		s, err := g.store.Site(ctx, l.Workspace, l.SiteID)
 		if err != nil {
