@@ -159,6 +159,9 @@ func (c *restoreCmd) Run(ctx context.Context, s streams) error {
 	if err := store.CheckVersion(in.SchemaVersion); err != nil && !errors.Is(err, store.ErrOlder) {
 		return fmt.Errorf("check %s: %w", c.File, err)
 	}
+	if len(in.Strange) > 0 {
+		return fmt.Errorf("check %s: it is not made as a store of this program is: %s; nothing was restored", c.File, strings.Join(in.Strange, "; "))
+	}
 	if err := damageOf(c.File, in.Damage); err != nil && !c.Damaged {
 		return fmt.Errorf("%w; use --damaged to restore it all the same", err)
 	}

@@ -3,12 +3,14 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -107,6 +109,31 @@ func TestRestoreUntilTheRename(t *testing.T) {
 	}
 	if in, err := sqlite.Inspect(t.Context(), c.file(), true); err != nil || in.AliveAt != 1234567 {
 		t.Errorf("it lost what was in its log: %+v, %v", in.AliveAt, err)
+	}
+}
+
+// TestRestoreStrangeStore: a file that somebody has changed is no backup, even where it is
+// all sound: with a trigger more, or without a table, or brought up to date to be so.
+func TestRestoreStrangeStore(t *testing.T) {
+	dir := healthy(t)
+	for name, c := range map[string]struct{ change, want string }{
+		"as it was":       {"SELECT 1", ""},
+		"foreign trigger": {spy, "the trigger spy is not of this program"},
+		"no table":        {"DROP TABLE route", "the table route is missing"},
+		"older, changed":  {fmt.Sprintf("PRAGMA user_version = %d", store.OldestSchema), "it cannot be brought up to date"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			from, to := t.TempDir(), filepath.Join(t.TempDir(), "to")
+			if err := os.CopyFS(from, os.DirFS(dir)); err != nil {
+				t.Fatal(err)
+			}
+			damage(t, from, c.change)
+			code, text := command("restore", "--data", to, filepath.Join(from, sqlite.FileName))
+			_, err := os.Stat(filepath.Join(to, sqlite.FileName))
+			if (code == exitFailed) != (c.want != "") || !strings.Contains(text, c.want) || (err == nil) != (c.want == "") {
+				t.Errorf("%d %q, %v", code, text, err)
+			}
+		})
 	}
 }
 

@@ -178,7 +178,14 @@ func (c *doctorCmd) examineStore(ctx context.Context, d *diagnosis, now rimewatc
 		d.add("schema", wrong, "%v", err)
 		return
 	}
-	d.add("schema", fine, "version %d", in.SchemaVersion)
+	if len(in.Strange) > 0 {
+		d.add("schema", wrong, "it is not as this program makes it: %s", strings.Join(in.Strange, "; "))
+	} else {
+		d.add("schema", fine, "version %d", in.SchemaVersion)
+	}
+	if in.Unread {
+		return
+	}
 	c.examineChecksums(d, in.Damage, in.Aside)
 	if wal := in.Stats.WALBytes; wal > largeWAL {
 		d.add("write-ahead log", warning, "%s: something holds it open, or the disk is too slow", bytesText(wal))

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,15 +103,16 @@ func damage(t *testing.T, dir string, statements ...string) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	var triggers []string
-	err = sqlitex.ExecuteTransient(conn, "SELECT name FROM sqlite_schema WHERE type = 'trigger'", &sqlitex.ExecOptions{ResultFunc: func(stmt *engine.Stmt) error {
+	var triggers, again []string
+	err = sqlitex.ExecuteTransient(conn, "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'", &sqlitex.ExecOptions{ResultFunc: func(stmt *engine.Stmt) error {
 		triggers = append(triggers, "DROP TRIGGER "+stmt.ColumnText(0))
+		again = append(again, stmt.ColumnText(1))
 		return nil
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, statement := range append(triggers, statements...) {
+	for i, statement := range slices.Concat(triggers, statements, again) {
 		if err := sqlitex.ExecuteTransient(conn, statement, nil); err != nil {
 			t.Fatalf("%s: %v", statement, err)
 		}
@@ -126,6 +128,9 @@ func flip(table, column, where string) string {
 	return fmt.Sprintf("UPDATE %s SET %s = CAST(substr(%s, 1, %s) || iif(substr(%s, %s + 1, 1) = x'55', x'54', x'55') || substr(%s, %s + 2) AS BLOB) WHERE %s",
 		table, column, column, at, column, at, column, at, where)
 }
+
+// spy makes a trigger that undoes what a server does.
+const spy = "CREATE TRIGGER spy AFTER INSERT ON alert BEGIN DELETE FROM alert WHERE id = NEW.id; END"
 
 // TestDoctorNamesEveryFault: whatever fault is planted, doctor says which it is.
 func TestDoctorNamesEveryFault(t *testing.T) {
@@ -168,6 +173,11 @@ func TestDoctorNamesEveryFault(t *testing.T) {
 		{"indexed value", file(flipAddress), wrong, "store", "missing from index"},
 		{"newer schema", sql(fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion+1)), wrong, "schema", "newer version"},
 		{"older schema", sql(fmt.Sprintf("PRAGMA user_version = %d", store.SchemaVersion-1)), wrong, "schema", "older version"},
+		{"foreign trigger", sql(spy), wrong, "schema", "the trigger spy is not of this program"},
+		{"foreign view", sql("CREATE VIEW peek AS SELECT * FROM secret"), wrong, "schema", "the view peek is not of this program"},
+		{"foreign column", sql("ALTER TABLE device ADD COLUMN more TEXT"), wrong, "schema", "the table device is not as this program makes it"},
+		{"no table", sql("DROP TABLE route"), wrong, "schema", "the table route is missing"},
+		{"no index", sql("DROP INDEX site_by_workspace"), wrong, "schema", "the index site_by_workspace is missing"},
 		{"another program's file", sql("PRAGMA application_id = 1"), wrong, "store", sqlite.ErrNotAStore.Error()},
 		{"garbage", file(func(path string) error { return os.WriteFile(path, []byte("This is not a database."), 0o600) }), wrong, "store", sqlite.ErrNotAStore.Error()},
 		{"no store", file(os.Remove), wrong, "store", "there is no store"},

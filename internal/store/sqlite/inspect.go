@@ -17,6 +17,10 @@ type Inspection struct {
 	Stats  store.Stats // readings that only a server holds in memory are missing
 	Damage []string    // rows that are not what was written, where they were checked
 	Aside  []string    // damaged rows that were set aside before
+	// Strange is in how far its tables, indexes and triggers are not those that this
+	// program makes. Unread: tables are among them, and nothing else was looked at.
+	Strange []string
+	Unread  bool
 }
 
 // ErrNotAStore means that a file is not one of ours.
@@ -43,7 +47,12 @@ func Inspect(ctx context.Context, path string, check bool) (in Inspection, err e
 			return in, err
 		}
 	}
-	if in.SchemaVersion != store.SchemaVersion {
+	if err := store.CheckVersion(in.SchemaVersion); err == nil || errors.Is(err, store.ErrOlder) {
+		if in.Strange, in.Unread, err = strange(conn, in.SchemaVersion); err != nil {
+			return in, err
+		}
+	}
+	if in.SchemaVersion != store.SchemaVersion || in.Unread {
 		return in, nil // its tables may be other ones
 	}
 	if check {
