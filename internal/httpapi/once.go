@@ -28,9 +28,10 @@ const (
 	keyHeader      = "Idempotency-Key"
 	replayedHeader = "Idempotency-Replayed"
 	maxKeyLen      = 255
-	// maxKeptAnswer bounds an answer that is kept, in bytes: that to a batch of which
-	// every item was rejected.
-	maxKeptAnswer = 2 << 20
+	// maxKeptAnswer bounds an answer that is kept, and maxKeptAnswers those of a workspace,
+	// in bytes: beyond that the oldest go.
+	maxKeptAnswer  = 256 << 10
+	maxKeptAnswers = 32 << 20
 	// keysPerHour is how many requests with a key a caller may make: each takes room
 	// for a day.
 	keysPerHour = 60_000
@@ -50,6 +51,35 @@ func Keyed(r *http.Request) bool {
 type keys struct {
 	running sync.Map // callerKey → chan struct{}, closed at its end
 	rate    *limit.Keyed
+	rooms   sync.Map // by workspace → *room
+}
+
+// room counts how much the answers take that are kept of a workspace.
+type room struct {
+	mu    sync.Mutex
+	known bool
+	bytes int64
+}
+
+// makeRoom counts an answer that is about to be kept, or was, and has the oldest of its
+// workspace go where there are too many.
+func (a *API) makeRoom(ctx context.Context, x *store.Answer) error {
+	found, _ := a.keys.rooms.LoadOrStore(x.WorkspaceID, new(room))
+	r := found.(*room)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bytes += x.Bytes(); r.known && r.bytes <= maxKeptAnswers {
+		return nil
+	}
+	most := int64(maxKeptAnswers)
+	if r.known {
+		most = maxKeptAnswers / 4 * 3 // so that it is not asked for soon again
+	}
+	kept, err := a.cfg.Auth.TrimAnswers(ctx, x.WorkspaceID, most-x.Bytes())
+	if err == nil {
+		r.known, r.bytes = true, kept+x.Bytes()
+	}
+	return err
 }
 
 // keyWait is for how long a request waits for one with the same key.
@@ -125,15 +155,20 @@ func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed 
 		working = store.WithAnswer(ctx, &x)
 	}
 	status, body, e = w.Do(working)
-	if e != nil || status/100 != 2 || x.DeviceID != 0 && w.Again != nil {
+	if e != nil || status/100 != 2 {
 		return status, body, false, e
 	}
-	x.Status, x.Body = status, body
-	if len(body) > maxKeptAnswer {
-		x.Status, x.Body = 0, nil
-	}
 	// It is carried out, whether or not its answer can be kept and the client waits.
-	if err := a.cfg.Auth.KeepAnswer(context.WithoutCancel(ctx), &x); err != nil {
+	ctx = context.WithoutCancel(ctx)
+	again := x.DeviceID != 0 && w.Again != nil // its answer is made of the reading, and is kept with it
+	if !again && len(body) <= maxKeptAnswer {
+		x.Status, x.Body = status, body
+	}
+	err = a.makeRoom(ctx, &x)
+	if err == nil && !again {
+		err = a.cfg.Auth.KeepAnswer(ctx, &x)
+	}
+	if err != nil {
 		a.cfg.Log.Warn("keep the answer to a request with a key", "path", r.URL.Path, "error", err)
 	}
 	return status, body, false, nil

@@ -254,7 +254,7 @@ func (a *API) finishOperation(rt *Route) {
 		rt.op.Parameters = append(rt.op.Parameters, &huma.Param{
 			Name: keyHeader, In: "header", Schema: &huma.Schema{Type: huma.TypeString, MinLength: new(1), MaxLength: &longest},
 			Description: "Any text that no other request of this token uses within 24 h, such as a UUID. A request that is repeated with it is carried out once and gets the same answer; " +
-				"another one with the same key is 422. One whose answer is lost is 409, and so is one that is still being carried out after some seconds. Only successes are remembered.",
+				"another one with the same key is 422. One whose answer is lost is 409, and so is one that is still being carried out after some seconds. Only successes are remembered: answers of 256 KiB at most, and 32 MiB of a workspace; beyond that the oldest go before their day is over.",
 		})
 		ok.Headers[replayedHeader] = textHeader("`true` on an answer that is given again.")
 	}

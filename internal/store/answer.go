@@ -33,7 +33,17 @@ type Answers interface {
 	AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (Answer, error)
 	// KeepAnswer keeps one, in place of what is known of it.
 	KeepAnswer(ctx context.Context, a *Answer) error
+	// TrimAnswers deletes the oldest answers of a workspace until the others take most
+	// bytes or less, by Answer.Bytes, and returns how much they take.
+	TrimAnswers(ctx context.Context, workspaceID, most int64) (int64, error)
 }
+
+// AnswerRow is what an answer takes beside its key and its body, in bytes, with its place
+// in the indexes.
+const AnswerRow = 200
+
+// Bytes is about how much room the answer takes.
+func (a *Answer) Bytes() int64 { return AnswerRow + int64(len(a.Key)+len(a.Body)) }
 
 type answerKey struct{}
 

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -58,6 +59,7 @@ func answers(f *fixture) {
 			}
 		}
 	})
+	trimAnswers(f, find)
 	f.now += store.AnswerLife
 	if _, ok := find(7, "whole"); ok {
 		f.Error("an answer outlives its day")
@@ -66,5 +68,32 @@ func answers(f *fixture) {
 	f.now -= rimewatch.Hour
 	if _, ok := find(7, "whole"); ok {
 		f.Error("an expired answer is not deleted")
+	}
+}
+
+// trimAnswers: the oldest answers of a workspace go where there are too many bytes of them,
+// whoever they were for, and another workspace's stay.
+func trimAnswers(f *fixture, find func(caller int64, key string) (store.Answer, bool)) {
+	f.Helper()
+	big := f.newWorkspace("Big")
+	var list []*store.Answer
+	for i := range 10 {
+		x := &store.Answer{WorkspaceID: big, Caller: 20 + int64(i%2), Key: fmt.Sprintf("big-%d", i), Request: hashOf("big"), At: f.now + rimewatch.Time(i), Status: 200, Body: make([]byte, 1000)}
+		f.must(f.s.KeepAnswer(f.ctx, x))
+		list = append(list, x)
+	}
+	each := list[0].Bytes()
+	for _, c := range []struct{ most, kept int64 }{{1 << 20, 10}, {10 * each, 10}, {5*each + 1, 5}, {0, 0}} {
+		got, err := f.s.TrimAnswers(f.ctx, big, c.most)
+		f.must(err)
+		f.equal("what is kept", got, c.kept*each)
+		for i, x := range list {
+			if _, ok := find(x.Caller, x.Key); ok != (i >= 10-int(c.kept)) {
+				f.Errorf("with %d bytes: the answer %d is there: %v", c.most, i, ok)
+			}
+		}
+	}
+	if _, ok := find(7, "whole"); !ok {
+		f.Error("another workspace's answer is gone")
 	}
 }

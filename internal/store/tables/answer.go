@@ -34,6 +34,33 @@ func (a Access) AnswerTo(ctx context.Context, caller int64, key string, now rime
 	return x, err
 }
 
+// TrimAnswers implements store.Answers.
+func (a Access) TrimAnswers(ctx context.Context, workspaceID, most int64) (kept int64, err error) {
+	err = a.write(store.WithAnswer(ctx, nil), func(conn Conn) error {
+		kept = 0
+		last := int64(-1) // the newest moment of which nothing is kept
+		err := each(conn, "SELECT at, length(request_key) + length(body) FROM answer WHERE workspace_id = ? ORDER BY at DESC", func(row Row) {
+			switch size := store.AnswerRow + row.ColumnInt64(1); {
+			case last >= 0:
+			case kept+size > most:
+				last = row.ColumnInt64(0)
+			default:
+				kept += size
+			}
+		}, workspaceID)
+		if err != nil || last < 0 {
+			return err
+		}
+		if _, err := exec(conn, "DELETE FROM answer WHERE workspace_id = ? AND at <= ?", workspaceID, last); err != nil {
+			return err
+		}
+		return one(conn, nil, "SELECT count(*), coalesce(sum(length(request_key) + length(body)), 0) FROM answer WHERE workspace_id = ?", func(row Row) {
+			kept = store.AnswerRow*row.ColumnInt64(0) + row.ColumnInt64(1)
+		}, workspaceID)
+	})
+	return kept, err
+}
+
 // expireAnswers deletes what is older than AnswerLife, slice by slice: other writes
 // wait for it.
 func (a Access) expireAnswers(ctx context.Context, now rimewatch.Time) error {
