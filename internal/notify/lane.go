@@ -546,9 +546,9 @@ func (it *item) attempted(now rimewatch.Time, remark string, err error, once, bu
 // critical. False: it is under way or has been sent since it was read, and then its alert
 // is planned again, or the store has failed.
 func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery, over bool) bool {
-	why := "The alert became critical before this could be sent."
+	why := rimewatch.Sentencef("The alert became critical before this could be sent.").String()
 	if over {
-		why = "The alert was resolved before this could be sent."
+		why = rimewatch.Sentencef("The alert was resolved before this could be sent.").String()
 	}
 	l := s.laneOf(d.WorkspaceID, d.ChannelID)
 	l.mu.Lock()
