@@ -14,26 +14,30 @@ import (
 	_ "time/tzdata" // sites have time zones, and the machine may know none
 
 	"github.com/alecthomas/kong"
+
+	"github.com/rimewatch/rimewatch/internal/config"
 )
 
 // commands is the whole command line. Every flag has an environment variable
 // of its name, RIMEWATCH_ in front, in capitals.
 type commands struct {
-	Serve    serveCmd    `cmd:"" group:"run" help:"Run the server."`
-	Demo     demoCmd     `cmd:"" group:"run" help:"Run a server with a made-up market, to look around."`
-	Simulate simulateCmd `cmd:"" group:"feed" help:"Send readings of a simulated fleet to a server."`
-	Replay   replayCmd   `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
-	Token    tokenCmd    `cmd:"" group:"keep" help:"Create, list and revoke API tokens."`
-	Inlet    inletCmd    `cmd:"" group:"keep" help:"Try out how payloads of gateways are read."`
-	Limits   limitsCmd   `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`
-	User     userCmd     `cmd:"" group:"keep" help:"Add people and reset their passwords."`
-	Backup   backupCmd   `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`
-	Restore  restoreCmd  `cmd:"" group:"keep" help:"Restore a backup."`
-	Migrate  migrateCmd  `cmd:"" group:"keep" help:"Copy a store into PostgreSQL, or back into a file."`
-	Cluster  clusterCmd  `cmd:"" group:"keep" help:"Show and divide the shards of a cluster."`
-	Doctor   doctorCmd   `cmd:"" group:"keep" help:"Check a data directory and the machine it is on."`
-	OpenAPI  openapiCmd  `cmd:"" name:"openapi" group:"about" help:"Print the description of the REST API (OpenAPI 3.1, JSON)."`
-	Version  versionCmd  `cmd:"" group:"about" help:"Print the version."`
+	Serve    serveCmd       `cmd:"" group:"run" help:"Run the server."`
+	Demo     demoCmd        `cmd:"" group:"run" help:"Run a server with a made-up market, to look around."`
+	Simulate simulateCmd    `cmd:"" group:"feed" help:"Send readings of a simulated fleet to a server."`
+	Replay   replayCmd      `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
+	Token    tokenCmd       `cmd:"" group:"keep" help:"Create, list and revoke API tokens."`
+	Inlet    inletCmd       `cmd:"" group:"keep" help:"Try out how payloads of gateways are read."`
+	Limits   limitsCmd      `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`
+	User     userCmd        `cmd:"" group:"keep" help:"Add people and reset their passwords."`
+	Backup   backupCmd      `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`
+	Restore  restoreCmd     `cmd:"" group:"keep" help:"Restore a backup."`
+	Migrate  migrateCmd     `cmd:"" group:"keep" help:"Copy a store into PostgreSQL, or back into a file."`
+	Cluster  clusterCmd     `cmd:"" group:"keep" help:"Show and divide the shards of a cluster."`
+	Doctor   doctorCmd      `cmd:"" group:"keep" help:"Check a data directory and the machine it is on."`
+	Health   healthcheckCmd `cmd:"" name:"healthcheck" group:"keep" help:"Exit with 0 if the server on this machine answers."`
+	Manual   manualCmd      `cmd:"" hidden:"" help:"Print the manual page."`
+	OpenAPI  openapiCmd     `cmd:"" name:"openapi" group:"about" help:"Print the description of the REST API (OpenAPI 3.1, JSON)."`
+	Version  versionCmd     `cmd:"" group:"about" help:"Print the version."`
 }
 
 const description = `Rimewatch monitors refrigeration: it stores readings and alerts you when a unit is too warm, silent or about to fail.
@@ -47,7 +51,30 @@ type streams struct {
 }
 
 func main() {
-	os.Exit(run(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(start(os.Args[1:], os.Environ(), streams{os.Stdin, os.Stdout, os.Stderr}))
+}
+
+// start is run in an environment that is looked at before: a misspelt setting must
+// not vanish.
+func start(args, environ []string, s streams) int {
+	known := make(map[string]bool)
+	_ = kong.Visit(newParser(s).Model, func(n kong.Visitable, next kong.Next) error {
+		if f, ok := n.(*kong.Flag); ok {
+			for _, name := range f.Envs {
+				known[name] = true
+			}
+		}
+		return next(nil)
+	})
+	unknown, err := config.CheckEnvironment(environ, known)
+	if err != nil {
+		fmt.Fprintf(s.err, "rimewatch: %s\n", err)
+		return exitUsage
+	}
+	if len(unknown) > 0 {
+		fmt.Fprintf(s.err, "rimewatch: no settings, and ignored: %s\n", strings.Join(unknown, ", "))
+	}
+	return run(args, s)
 }
 
 // Exit codes beside 0.

@@ -97,6 +97,40 @@ func TestRunExitCodes(t *testing.T) {
 	}
 }
 
+// TestEnvironment: a misspelt setting ends every command, others are named.
+func TestEnvironment(t *testing.T) {
+	for _, tt := range []struct {
+		environ []string
+		code    int
+		err     string
+	}{
+		{[]string{"RIMEWATCH_RATE_LIMIT=1", "RIMEWATCH_OIDC_CLIENT_SECRET=x", "RIMEWATCH_SERVICE_HOST=10.0.0.1"}, 0, ""},
+		{[]string{"RIMEWATCH_ZEBRA=1", "RIMEWATCH_MAIL_FROM=x"}, 0, "rimewatch: no settings, and ignored: RIMEWATCH_MAIL_FROM, RIMEWATCH_ZEBRA\n"},
+		{[]string{"RIMEWATCH_RATELIMIT=1"}, exitUsage, "rimewatch: the environment has RIMEWATCH_RATELIMIT, which is not a known setting, did you mean RIMEWATCH_RATE_LIMIT?\n"},
+	} {
+		var out, errOut bytes.Buffer
+		code := start([]string{"version"}, tt.environ, streams{strings.NewReader(""), &out, &errOut})
+		if code != tt.code || errOut.String() != tt.err || (out.Len() == 0) == (code == 0) {
+			t.Errorf("%v: %d, %q, %q", tt.environ, code, out.String(), errOut.String())
+		}
+	}
+}
+
+// TestStoreIsNamed: a command that makes a store says where, beside what it prints.
+func TestStoreIsNamed(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cold")
+	for i, want := range []string{"rimewatch: there was no store in " + dir + ", so this makes one; only a server with --data " + dir + " uses it\n", ""} {
+		var out, errOut bytes.Buffer
+		if i == 0 {
+			t.Chdir(filepath.Dir(dir))
+		}
+		code := run([]string{"token", "create", "--data", "cold", "--workspace", "W", "--create", "--name", "x"}, streams{strings.NewReader(""), &out, &errOut})
+		if code != 0 || errOut.String() != want || len(strings.TrimSpace(out.String())) != rimewatch.TokenLen {
+			t.Errorf("%d: %q, %q, want %q", code, out.String(), errOut.String(), want)
+		}
+	}
+}
+
 // What the command line changes is in the audit trail under its name.
 func TestCommandLineIsAudited(t *testing.T) {
 	dir := t.TempDir()

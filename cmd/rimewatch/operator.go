@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -42,14 +43,21 @@ func (f *dataFlag) mustExist() error {
 }
 
 // mustExistUnless is mustExist where the operator has not said that a store may
-// be made: in a wrong directory that would be a second one, unnoticed.
-func (f *dataFlag) mustExistUnless(create bool) error {
-	if create {
+// be made. One that will be made is announced on w: in a wrong directory it
+// would be a second one, and no server would know what is in it.
+func (f *dataFlag) mustExistUnless(create bool, w io.Writer) error {
+	err := f.mustExist()
+	switch {
+	case err == nil:
 		return nil
-	}
-	if err := f.mustExist(); err != nil {
+	case !create:
 		return fmt.Errorf("%w; use --create to create it", err)
 	}
+	dir, err := filepath.Abs(f.Data)
+	if err != nil {
+		dir = f.Data
+	}
+	fmt.Fprintf(w, "rimewatch: there was no store in %s, so this makes one; only a server with --data %s uses it\n", dir, dir)
 	return nil
 }
 

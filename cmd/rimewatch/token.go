@@ -51,7 +51,7 @@ func (c *tokenCreateCmd) Run(ctx context.Context, s streams) error {
 			return usagef("--expires %q: want a duration such as 90d or 12h", c.Expires)
 		}
 	}
-	if err := c.mustExistUnless(c.Create); err != nil {
+	if err := c.mustExistUnless(c.Create, s.err); err != nil {
 		return err
 	}
 	return c.accounts(ctx, func(ctx context.Context, a *account.Service, now rimewatch.Time) error {

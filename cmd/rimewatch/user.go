@@ -50,7 +50,7 @@ type userAddCmd struct {
 
 // Run adds the person. A password that was made up is printed alone.
 func (c *userAddCmd) Run(ctx context.Context, s streams) error {
-	if err := c.mustExistUnless(c.Create); err != nil {
+	if err := c.mustExistUnless(c.Create, s.err); err != nil {
 		return err
 	}
 	password, err := c.read(s)

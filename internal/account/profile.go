@@ -3,8 +3,10 @@ package account
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/catalogue"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -81,6 +83,9 @@ type ProfilePatch struct {
 func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch, now rimewatch.Time) (rimewatch.User, error) {
 	if err := p.RequirePerson(); err != nil {
 		return rimewatch.User{}, err
+	}
+	if l := patch.Language; l != nil && *l != "" && !catalogue.Known(*l) {
+		return rimewatch.User{}, rimewatch.Invalid("language", "must be one of %s, or empty for that of the browser", strings.Join(catalogue.Languages(), ", "))
 	}
 	u, err := s.store.UpdateUser(ctx, p.UserID, func(u *rimewatch.User) error {
 		if patch.Name != nil {

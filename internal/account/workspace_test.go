@@ -85,7 +85,7 @@ func TestMe(t *testing.T) {
 	want := me.User
 	want.Name, want.Units, want.UpdatedAt = "Eve", "f", t0+1
 	same(t, u, want)
-	for field, patch := range map[string]ProfilePatch{"name": {Name: ptr("\xff")}, "units": {Units: ptr("k")}, "theme": {Theme: ptr("")}} {
+	for field, patch := range map[string]ProfilePatch{"name": {Name: ptr("\xff")}, "units": {Units: ptr("k")}, "language": {Language: ptr("xx")}, "theme": {Theme: ptr("")}} {
 		_, err = f.UpdateMe(f.ctx, p, patch, t0+2)
 		f.field(err, rimewatch.CodeValidationFailed, field)
 	}

@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -284,8 +285,7 @@ func (a *App) begin(ctx context.Context) error {
 	a.spawn(a.Sources.Run)
 	a.spawn(a.watchStore)
 	a.MQTT.Brokers.Start()
-	// Before anybody is served: a read that fails ends a start, and must not end a server.
-	if a.cfg.part == nil || a.cfg.part.number == 0 {
+	if p := a.cfg.part; p != nil && p.number == 0 {
 		return a.sayCode(ctx)
 	}
 	return nil
@@ -304,6 +304,11 @@ func (a *App) sayCode(ctx context.Context) error {
 // listen takes in requests.
 func (a *App) listen(ctx context.Context) (err error) {
 	if a.server, err = newPublicServer(ctx, &a.cfg, a.tls, a.mqttConnections(), a.API, a.readings); err != nil {
+		return err
+	}
+	// After the port is ours, or the code would be that of a page nobody reaches. Before
+	// anybody is served: a read that fails ends a start, and must not end a server.
+	if err := a.sayCode(ctx); err != nil {
 		return err
 	}
 	a.spawn(func(ctx context.Context) {
@@ -387,9 +392,19 @@ func (a *App) stop() error {
 func Run(ctx context.Context, cfg Config) error {
 	a, err := New(ctx, cfg)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), err)
 	}
 	return serve(ctx, a, a.tls, cfg.Reload)
+}
+
+// unlessStopped returns why a start failed, nil where that is because it was to
+// stop: then what was under way has been given up.
+func unlessStopped(ctx context.Context, log *slog.Logger, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	log.Info("stopped before the start was complete", "at", err)
+	return nil
 }
 
 // serve starts an App or a Node and stops it when ctx ends.
@@ -399,7 +414,7 @@ func serve(ctx context.Context, s interface {
 	Failed() <-chan error
 }, e *encryption, reload <-chan os.Signal) error {
 	if err := s.Start(ctx); err != nil {
-		return err
+		return unlessStopped(ctx, e.log, err)
 	}
 	for {
 		select {

@@ -4,12 +4,13 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -265,6 +266,21 @@ func TestOneServerADirectory(t *testing.T) {
 	}
 }
 
+// TestStoppedWhileStarting: a start that is to stop ends as any other stop does, and
+// one that fails fails.
+func TestStoppedWhileStarting(t *testing.T) {
+	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := app.Run(stopped, cfg); err != nil {
+		t.Errorf("a start that is to stop: %v", err)
+	}
+	cfg.Policies = filepath.Join(cfg.Data, "nothing")
+	if err := app.Run(t.Context(), cfg); err == nil {
+		t.Error("a start that fails ends with no error")
+	}
+}
+
 func TestAddressInUse(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -272,8 +288,13 @@ func TestAddressInUse(t *testing.T) {
 	}
 	defer l.Close()
 	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: l.Addr().String(), HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}}
-	if err := app.Run(t.Context(), cfg); err == nil || errors.Is(err, context.Canceled) {
+	said := new(bytes.Buffer)
+	cfg.Logger = slog.New(slog.NewTextHandler(said, nil))
+	if err := app.Run(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "--listen "+cfg.Listen+": another program listens there") {
 		t.Errorf("Run on a used address: %v", err)
+	}
+	if strings.Contains(said.String(), "code=") {
+		t.Errorf("a page that nobody reaches is to be set up: %s", said)
 	}
 	cfg.Listen = "127.0.0.1:0" // the directory is free again
 	again, err := app.New(t.Context(), cfg)

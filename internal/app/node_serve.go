@@ -1,10 +1,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"runtime/debug"
@@ -183,7 +185,7 @@ func (n *Node) registerMetrics() {
 func RunNode(ctx context.Context, cfg Config) error {
 	n, err := NewNode(ctx, cfg)
 	if err != nil {
-		return err
+		return unlessStopped(ctx, cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)), err)
 	}
 	return serve(ctx, n, n.tls, cfg.Reload)
 }

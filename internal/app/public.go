@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 
 	"golang.org/x/crypto/acme"
@@ -37,7 +38,10 @@ type publicServer struct {
 // left to others.
 func newPublicServer(ctx context.Context, cfg *Config, e *encryption, reserved int, h http.Handler, single shortpath.Handler) (*publicServer, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", cfg.Listen)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("--listen %s: another program listens there, perhaps a second rimewatch; stop it, or choose another port: %w", cfg.Listen, err)
+	case err != nil:
 		return nil, err
 	}
 	l = shortpath.Bound(l, connectionLimit(descriptorLimit())-reserved)

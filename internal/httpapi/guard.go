@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -81,7 +82,26 @@ func (a *API) checkOrigin(r *http.Request) *rimewatch.Error {
 	if safeMethod(r.Method) || a.crossOrigin.Check(r) == nil && !unsealed(r, a.sealed) {
 		return nil
 	}
+	if e := errOtherHost(r); e != nil {
+		return e
+	}
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "Cross-origin writes are not allowed.")
+}
+
+// errOtherHost names the cure where a proxy may have changed the header Host of
+// a request from our own page, nil where the browser says that the page is
+// another site's, or where the hosts are the same.
+func errOtherHost(r *http.Request) *rimewatch.Error {
+	page, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || page.Host == "" || strings.EqualFold(page.Host, r.Host) {
+		return nil
+	}
+	if from := r.Header.Get("Sec-Fetch-Site"); from != "" && from != "same-origin" {
+		return nil
+	}
+	return rimewatch.Errorf(rimewatch.CodeForbidden,
+		"The page is at %s, but the request arrived for %s. If a proxy is in front of Rimewatch, let it pass on the header Host, or start Rimewatch with --public-url %s.",
+		page.Host, r.Host, page.Scheme+"://"+page.Host)
 }
 
 // unsealed reports whether a request comes from a page that was fetched without

@@ -57,6 +57,9 @@ func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.P
 	}
 	p, e := a.Authenticate(r, now)
 	if e == nil && isUpgrade(r.Header) && !a.ownOrigin(r) {
+		if e := errOtherHost(r); e != nil {
+			return account.Principal{}, e
+		}
 		return account.Principal{}, rimewatch.Errorf(rimewatch.CodeForbidden, "Cross-origin streams are not allowed.")
 	}
 	return p, e

@@ -133,10 +133,19 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.send(w, r)
 }
 
-// isPage reports whether a browser asks for a page, whose address the UI itself
-// will understand, and not for a file that is not there.
+// isPage reports whether r asks for a page, whose address the UI itself will
+// understand, and not for a file that is not there. Checks of links take
+// anything, as do scripts, but these do not ask for an address like a page's.
 func isPage(r *http.Request) bool {
-	return !strings.HasPrefix(r.URL.Path, "/assets/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+	if strings.HasPrefix(r.URL.Path, "/assets/") {
+		return false
+	}
+	accept := r.Header.Get("Accept")
+	if strings.Contains(accept, "text/html") {
+		return true
+	}
+	atRoot := strings.Count(r.URL.Path, "/") == 1 // where files such as robots.txt would be
+	return (accept == "" || strings.Contains(accept, "*/*")) && !(atRoot && path.Ext(r.URL.Path) != "")
 }
 
 func (f *file) send(w http.ResponseWriter, r *http.Request) {

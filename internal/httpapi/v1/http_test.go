@@ -338,6 +338,32 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
+// TestHostChangedByProxy: a page of ours behind a proxy that changes the header Host is
+// refused with the cure, another site's page without.
+func TestHostChangedByProxy(t *testing.T) {
+	r := newRig(t, func(*whole) {})
+	page := r.browser(patch("/v1/me", "", `{"theme":"dark"}`)).with("Origin", "https://fridge.example").with("Host", "127.0.0.1:8080")
+	for _, tt := range []struct {
+		name, from string // Sec-Fetch-Site
+		q          request
+		cure       bool
+	}{
+		{"no TLS up to the browser", "", page, true},
+		{"another site", "cross-site", page, false},
+		{"a stream", "same-origin", r.browser(get("/v1/stream", "")).with("Origin", "https://fridge.example").with("Host", "127.0.0.1:8080").
+			with("Connection", "Upgrade").with("Upgrade", "websocket"), true},
+	} {
+		q := tt.q
+		if tt.from != "" {
+			q = q.with("Sec-Fetch-Site", tt.from)
+		}
+		a := r.do(q)
+		if a.status != 403 || strings.Contains(string(a.body), "start Rimewatch with --public-url http") != tt.cure {
+			t.Errorf("%s: %d %s", tt.name, a.status, a.body)
+		}
+	}
+}
+
 func TestClientAddress(t *testing.T) {
 	r := newRig(t, func(c *whole) {
 		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
