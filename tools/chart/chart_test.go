@@ -190,6 +190,19 @@ func TestSettings(t *testing.T) {
 	if n < 8 {
 		t.Errorf("only %d settings", n)
 	}
+	// Neither does Kubernetes set others, nor are there any in the examples that the program does not read.
+	if links := must[*appsv1.StatefulSet](t, objects, "StatefulSet market-rimewatch").Spec.Template.Spec.EnableServiceLinks; links == nil || *links {
+		t.Error("services of the namespace become variables beside the settings")
+	}
+	values, err := os.ReadFile(root + "/deploy/helm/rimewatch/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range regexp.MustCompile(`RIMEWATCH_[A-Z_]+`).FindAllString(string(values), -1) {
+		if !known[name] {
+			t.Errorf("an example of the values is %s, which the program does not read", name)
+		}
+	}
 }
 
 func TestOptions(t *testing.T) {
