@@ -52,6 +52,7 @@ func newDocument(version, publicURL string, aliases []alias) *huma.OpenAPI {
 			{Name: "Devices", Description: "The devices being monitored."},
 			{Name: "Readings", Description: "What devices measure."},
 			{Name: "Alerts", Description: "What is wrong, or about to be."},
+			{Name: "Sources", Description: "Ways in for what does not speak this API, and the senders that wait there."},
 			{Name: "Records", Description: "What inspectors ask for: excursions, corrective actions, calibrations and reports."},
 			{Name: "Notifications", Description: "Who is notified of alerts."},
 			{Name: "Health", Description: "The state of the fleet."},
