@@ -29,5 +29,6 @@ USER 65532:65532
 VOLUME /data
 EXPOSE 8080
 ENV RIMEWATCH_DATA=/data RIMEWATCH_LISTEN=0.0.0.0:8080
+HEALTHCHECK --interval=30s --start-period=60s CMD ["/rimewatch", "healthcheck"]
 ENTRYPOINT ["/rimewatch"]
 CMD ["serve"]

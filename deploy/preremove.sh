@@ -1,5 +1,5 @@
 #!/bin/sh
 set -e
 if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-	systemctl disable --now rimewatch.service
+	systemctl stop rimewatch.service # still enabled, should it be installed again
 fi

@@ -171,7 +171,7 @@ func (r *release) deb(name, binary, arch string) error {
 		Description: "Monitoring of commercial refrigeration\nTakes in readings of freezers, coolers and display cases, alerts and keeps the records.",
 		Overridables: nfpm.Overridables{
 			Depends: []string{"systemd", "ca-certificates"},
-			Scripts: nfpm.Scripts{PostInstall: deploy("postinstall.sh"), PreRemove: deploy("preremove.sh")},
+			Scripts: nfpm.Scripts{PostInstall: deploy("postinstall.sh"), PreRemove: deploy("preremove.sh"), PostRemove: deploy("postremove.sh")},
 			Contents: files.Contents{
 				file(binary, "/usr/bin/rimewatch", "", 0o755),
 				file(deploy("rimewatch.service"), "/usr/lib/systemd/system/rimewatch.service", "", 0o644),
