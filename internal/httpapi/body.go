@@ -192,17 +192,21 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 // has more than limit: what a body claims to become takes no memory.
 func unpack(encoding string, packed, buf []byte, limit int, hold func() *rimewatch.Error) ([]byte, *rimewatch.Error) {
 	const factor = 4 // of room, from one try to the next
-	for room := max(cap(buf)-1, min(factor*len(packed)+512, promptBody)); ; room *= factor {
+	beyond := 1      // the end is seen by it
+	if encoding == "zstd" {
+		beyond = zstdBlock
+	}
+	for room := max(cap(buf)-beyond, min(factor*len(packed)+512, promptBody)); ; room *= factor {
 		room = min(room, limit)
 		if room > promptBody && hold != nil {
 			if e := hold(); e != nil {
 				return buf, e
 			}
 		}
-		if cap(buf) <= room {
-			buf = roomFor(room)
+		if cap(buf) < room+beyond {
+			buf = roomFor(room + beyond - 1)
 		}
-		n, err := unpackInto(encoding, packed, buf[:room+1])
+		n, err := unpackInto(encoding, packed, buf[:room+beyond])
 		switch {
 		case err != nil && !errors.Is(err, errNoRoom):
 			return buf, rimewatch.Wrap(rimewatch.CodeInvalidJSON, err, "The body cannot be decompressed.")
@@ -214,6 +218,9 @@ func unpack(encoding string, packed, buf []byte, limit int, hold func() *rimewat
 	}
 }
 
+// zstdBlock is more than the largest block of Zstandard decodes to (RFC 8878, 3.1.1.2.4).
+const zstdBlock = 128<<10 + 1
+
 // errNoRoom means that a body becomes larger than there is room.
 var errNoRoom = errors.New("the body is larger than its room")
 
@@ -221,7 +228,8 @@ var errNoRoom = errors.New("the body is larger than its room")
 func unpackInto(encoding string, packed, room []byte) (n int, err error) {
 	if encoding == "zstd" {
 		out, err := zstdDecoder().DecodeAll(packed, room[:0:len(room)])
-		if errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		// A block that does not fit fails as one that is broken does.
+		if errors.Is(err, zstd.ErrDecoderSizeExceeded) || err != nil && len(room)-len(out) < zstdBlock {
 			err = errNoRoom
 		}
 		return len(out), err
