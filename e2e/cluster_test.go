@@ -159,7 +159,7 @@ func (c *cluster) assemble() {
 	c.answered = make([]atomic.Int64, len(c.devices))
 }
 
-// addWebhooks gives every workspace a channel.
+// addWebhooks creates a channel in every workspace.
 func (c *cluster) addWebhooks(url, secret string) {
 	c.t.Helper()
 	s, err := postgres.Open(c.t.Context(), postgres.Config{URL: c.database.URL("postgres"), ControlOnly: true})

@@ -82,7 +82,7 @@ func build(t testing.TB, of string) string {
 	args := []string{"build", "-ldflags=-s -w", "-o", path}
 	if trial.Long() { // the goroutines of a server meet in the tests of its packages, too, at less cost
 		args = append(args, "-race")
-		// What locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
+		// Code that locks for itself, runs alone, or only costs time at each start (lists of bad passwords).
 		for _, alone := range []string{"modernc.org/...", "github.com/ccojocar/...", "github.com/rimewatch/rimewatch/internal/simulate"} {
 			args = append(args, "-gcflags="+alone+"=-race=false")
 		}

@@ -86,7 +86,7 @@ func (s *Service) lapseOf(ctx context.Context, was store.Lapse, now rimewatch.Ti
 	return s.announceLapse(ctx, &u, step.in)
 }
 
-// announceLapse tells somebody and the admins which tokens are about to lapse.
+// announceLapse mails a person and the admins which of their tokens are about to lapse.
 func (s *Service) announceLapse(ctx context.Context, u *rimewatch.User, days int) error {
 	all, err := s.store.Memberships(ctx, u.ID)
 	for _, m := range all {

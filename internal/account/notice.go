@@ -85,7 +85,7 @@ func named(list []rimewatch.Token) string {
 	return b.String()
 }
 
-// fate says what became of tokens.
+// fate describes what became of tokens.
 func fate(t *catalogue.Texts, w store.Withdrawal) (text string) {
 	if len(w.Kept) > 0 {
 		text += "\n" + t.Say("These tokens go on sending readings, and do nothing else, so that no device goes silent:") + "\n\n" + named(w.Kept)
@@ -96,7 +96,7 @@ func fate(t *catalogue.Texts, w store.Withdrawal) (text string) {
 	return text
 }
 
-// leftNotice says that somebody is in no group any more that gives access.
+// leftNotice is the mail that a person is in no group with access any more.
 func leftNotice(u *rimewatch.User, w store.Withdrawal) notice {
 	return notice{write: func(t *catalogue.Texts, workspace string) (string, string) {
 		text := t.Sayf("%s is no longer in a group of your sign-in provider that gives access to %s. The membership has ended.", u.Label(), workspace) + "\n" + fate(t, w)
@@ -119,7 +119,7 @@ func lapseNotice(u *rimewatch.User, names []string, days int) notice {
 	}}
 }
 
-// lapsedNotice says that tokens have lapsed.
+// lapsedNotice is the mail that tokens have lapsed.
 func lapsedNotice(u *rimewatch.User, w store.Withdrawal) notice {
 	return notice{write: func(t *catalogue.Texts, workspace string) (string, string) {
 		return t.Sayf("Tokens of %s for %s have lapsed", u.Label(), workspace),
@@ -127,7 +127,7 @@ func lapsedNotice(u *rimewatch.User, w store.Withdrawal) notice {
 	}}
 }
 
-// brokeGlass tells of a sign-in with the password that gets in beside the provider.
+// brokeGlass logs, audits and mails a sign-in with the password that works beside the provider.
 func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Client, now rimewatch.Time) error {
 	s.log.Warn("the break-glass owner has signed in by password", "user", u.ID, "address", client.Address)
 	if err := s.store.AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.break_glass_used", store.Fields{"address": client.Address}); err != nil {

@@ -196,7 +196,7 @@ func (s *State) exposure(i rule) *exposure {
 	return nil
 }
 
-// expose gives rule i an exposure. The product temperature always finds one; another
+// expose starts an exposure for rule i. The product temperature always finds one; another
 // rule whose place it takes, or that finds none, is judged by what lasts alone.
 func (s *State) expose(i rule) *exposure {
 	for k := range s.exposures {

@@ -156,7 +156,7 @@ func TestHostileBodies(t *testing.T) {
 	}
 }
 
-// mayCall gives a request the rights that a route asks for.
+// mayCall grants a request the rights that a route asks for.
 func (h *house) mayCall(r *http.Request, rt *httpapi.Route) {
 	if rt.Access.Own || rt.Access.Role != "" {
 		r.Header.Set("Cookie", "rimewatch_session="+h.owner.Secret)

@@ -31,7 +31,7 @@ const (
 // innerHeaders are those of requests.
 var innerHeaders = []string{headerSecret, headerURI, headerClient, headerTLS, headerCame, headerBroken}
 
-// What nodes ask of each other. A client's request comes on one of these paths whatever it
+// Requests between nodes. A client's request comes on one of these paths whatever it
 // asks for, so no client reaches another.
 const (
 	pathHold    = "/hold"

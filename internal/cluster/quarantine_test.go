@@ -93,7 +93,7 @@ func testQuarantine(t *testing.T) {
 	if x.Quarantined()+y.Quarantined() != 0 {
 		t.Error("it is served, and counts as one that cannot be")
 	}
-	// What failed long ago does not count when it is given away.
+	// An old failure does not count when the shard is given away.
 	x.Leave()
 	settle(t, map[*rig]int{y: 4})
 }

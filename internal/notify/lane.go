@@ -396,7 +396,7 @@ func (l *lane) begin(ctx context.Context, list []*item) []*item {
 	return slices.DeleteFunc(slices.Clone(list), func(it *item) bool { return it.Status != rimewatch.DeliveryPending }) // the channel is gone
 }
 
-// errUnread says that a message could not be read this time.
+// errUnread means that a message could not be read this time.
 var errUnread = errors.New("the store does not answer")
 
 // messageOf returns the message of a delivery: errUnread, or it cannot be read at all.

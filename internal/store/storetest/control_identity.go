@@ -92,7 +92,7 @@ func (c *control) identities() {
 	}
 }
 
-// protected gives somebody a second factor.
+// protected sets up a second factor for a person.
 func (c *control) protected(u rimewatch.User) {
 	c.Helper()
 	c.ok(c.s.BeginSecondFactor(c.ctx, u.ID, []byte("secret")))
