@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,9 +33,10 @@ func TestManual(t *testing.T) {
 		}
 		return next(nil)
 	})
+	requests := []string{".TH", ".SH", ".SS", ".B", ".I", ".RI", ".PP", ".TP", ".nf", ".fi"}
 	for line := range strings.SplitSeq(page, "\n") {
 		request, _, _ := strings.Cut(line, " ")
-		if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !strings.Contains(" .TH .SH .SS .B .I .RI .PP .TP .nf .fi ", " "+request+" ") {
+		if strings.HasPrefix(line, "'") || strings.HasPrefix(line, ".") && !slices.Contains(requests, request) {
 			t.Errorf("man takes %q for a request", line)
 		}
 	}

@@ -94,11 +94,12 @@ func (s *State) UnmarshalBinary(b []byte) error {
 		}
 		*t, rest = rimewatch.Time(at), rest[n:]
 	}
-	if version == oldestVersion {
+	switch {
+	case version == oldestVersion:
 		s.behind.heard = s.behind.since
-	} else if len(rest) == 0 || !s.behind.setFlags(rest[0]) {
+	case len(rest) == 0 || !s.behind.setFlags(rest[0]):
 		return errDamaged
-	} else {
+	default:
 		rest = rest[1:]
 	}
 	if len(rest) != 0 || min(s.behind.by, s.behind.other.by, s.behind.floor) < 0 {

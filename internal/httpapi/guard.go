@@ -92,11 +92,9 @@ func (a *API) checkOrigin(r *http.Request) *rimewatch.Error {
 // a request from our own page, nil where the browser says that the page is
 // another site's, or where the hosts are the same.
 func errOtherHost(r *http.Request) *rimewatch.Error {
+	from := r.Header.Get("Sec-Fetch-Site")
 	page, err := url.Parse(r.Header.Get("Origin"))
-	if err != nil || page.Host == "" || strings.EqualFold(page.Host, r.Host) {
-		return nil
-	}
-	if from := r.Header.Get("Sec-Fetch-Site"); from != "" && from != "same-origin" {
+	if ours := err == nil && (from == "" || from == "same-origin"); !ours || page.Host == "" || strings.EqualFold(page.Host, r.Host) {
 		return nil
 	}
 	return rimewatch.Errorf(rimewatch.CodeForbidden,

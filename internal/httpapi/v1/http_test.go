@@ -358,7 +358,7 @@ func TestHostChangedByProxy(t *testing.T) {
 			q = q.with("Sec-Fetch-Site", tt.from)
 		}
 		a := r.do(q)
-		if a.status != 403 || strings.Contains(string(a.body), "start Rimewatch with --public-url http") != tt.cure {
+		if a.status != 403 || strings.Contains(a.body, "start Rimewatch with --public-url http") != tt.cure {
 			t.Errorf("%s: %d %s", tt.name, a.status, a.body)
 		}
 	}
