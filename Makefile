@@ -43,13 +43,14 @@ $(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_m
 	cd web && npm run --silent build
 
 # `go test ./...` needs nothing but Go. This needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. Packages whose
-# goroutines meet run with the race detector, the others without: a package is tested once. Tests wait as much as they compute, so three
+# goroutines meet run with the race detector, the others without: a package is tested once (ingest, whose hours of simulated time take ten times as
+# long with it, without; its goroutines meet in app and contract). Tests wait as much as they compute, so three
 # strands of them keep two processors busy.
-RACED = account app cluster httpapi/shortpath httpapi/submit ingest mqtt notify realtime source store/core ticker
+RACED = account app cluster httpapi/shortpath httpapi/submit mqtt notify realtime source store/core ticker
 RACES = $(RACED:%=./internal/%) ./e2e/contract
 # The database engine is translated C that locks for itself; the others run alone, and the race detector only slows them down.
 ALONE = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/getkin github.com/santhosh-tekuri github.com/ccojocar github.com/rimewatch/rimewatch/internal/simulate)
-FAST  = -vet=off -ldflags='-s -w'
+FAST  = -vet=off -ldflags='-s -w' -timeout=30m
 
 # The tests make and remove files by the ten thousand, which takes half as long in memory, where it has room for them. Rounds of kill stay on disk.
 SHM := $(shell awk '/^MemAvailable/ && $$2 > 8e6 {print "yes"}' /proc/meminfo 2>/dev/null | grep -q yes && ! grep -q ' /dev/shm .*noexec' /proc/mounts && \
@@ -59,7 +60,7 @@ test test-raced test-plain test-rest browser: export TMPDIR := $(or $(SHM),/tmp)
 endif
 
 test: export RIMEWATCH_TESTS = all
-test: postgres mosquitto haproxy $(if $(NPM),ui chromium firefox) ## everything that must pass
+test: postgres mosquitto $(if $(NPM),ui chromium firefox) ## everything that must pass
 	@$(MAKE) --no-print-directory -j3 test-raced test-plain test-rest
 
 test-raced:
@@ -73,7 +74,8 @@ test-rest: vet lint $(if $(NPM),ui-test browser)
 
 test-long: export RIMEWATCH_TESTS = long
 test-long: postgres mosquitto haproxy $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
-	CGO_ENABLED=1 $(GO) test $(FAST) -timeout=60m ./...
+	CGO_ENABLED=1 $(GO) test $(FAST) -timeout=90m ./...
+	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -timeout=90m -race $(ALONE) $(RACES) ./internal/ingest
 	@# -count=1: what they read lies outside of their modules, where go test does not see that it has changed.
 	for tool in release chart dashboard compose; do (cd tools/$$tool && $(GO) test -count=1 ./...) || exit 1; done
 

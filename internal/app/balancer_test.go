@@ -21,6 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 const (
@@ -32,6 +33,7 @@ const (
 // the node that serves their workspace, also after a node is gone, and no secret lies in
 // what HAProxy remembers.
 func TestBalancer(t *testing.T) {
+	trial.NeedsLong(t)
 	program, err := exec.LookPath("haproxy")
 	if err != nil {
 		if program, err = exec.LookPath("/usr/sbin/haproxy"); err != nil {

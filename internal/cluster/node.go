@@ -304,6 +304,8 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 // judge has nobody be silent for a node that was so itself a moment ago: when the database
 // stood still, the first whose beat arrives sees the others' as old as its own was.
 func (n *Node) judge(v *store.Standing, beat bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	pause := time.Since(n.beaten)
 	if beat {
 		if n.beaten = time.Now(); pause > mostPause {

@@ -43,6 +43,9 @@ type Config struct {
 	Store     Store
 	Publisher Publisher
 	Now       func() time.Time
+	// ByHand means that Now is moved by hand, as by tests: however far it leaps, the
+	// process did not stand still.
+	ByHand bool
 	// Clock is what Now comes from, where the machine's clock may step; nil = Now
 	// is right.
 	Clock  Clock

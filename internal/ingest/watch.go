@@ -16,7 +16,7 @@ const leastAway = 2 * rimewatch.Second
 // process stood still (stopped, or one commit took that long). The downtime is durable
 // before anything is evaluated at now. An error means that the store still takes no writes.
 func (w *writer) watch(now rimewatch.Time) error {
-	if now-w.watched >= leastAway {
+	if now-w.watched >= leastAway && (w.away || !w.cfg.ByHand) {
 		if err := w.addDowntime(now); err != nil {
 			w.away = true
 			return err

@@ -195,7 +195,9 @@ func TestReceivedAndNotMarked(t *testing.T) {
 			a := r.alert(rimewatch.HighTemperature, rimewatch.Warning)
 			r.pass(time.Second)
 			r.resolve(a)
+			r.posts.mu.Lock()
 			r.posts.answer = nil
+			r.posts.mu.Unlock()
 			r.pass(time.Minute)
 			r.expect("told", "0s a alert.opened|1s a alert.resolved")
 		})

@@ -36,7 +36,9 @@ func TestEveryDeviceField(t *testing.T) {
 		case "limits":
 			for _, l := range reflect.VisibleFields(reflect.TypeFor[LimitsPatch]()) {
 				name, _, _ := strings.Cut(l.Tag.Get("json"), ",")
-				names = append(names, "limits."+name)
+				if name != "exposure_min_per_day" { // an object: limits_test.go sets it
+					names = append(names, "limits."+name)
+				}
 			}
 		default:
 			names = append(names, name)

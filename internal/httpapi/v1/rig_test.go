@@ -174,7 +174,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = r.store.Close() })
-	r.ingest = ingest.New(ingest.Config{Store: r.store, Publisher: r.events, Now: std, Logger: logger})
+	r.ingest = ingest.New(ingest.Config{Store: r.store, Publisher: r.events, Now: std, ByHand: true, Logger: logger})
 	if err := r.ingest.Start(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func TestSiteAlert(t *testing.T) {
 		{name: "its alert too", req: get("/v1/alerts/4", r.read), status: 200, want: map[string]any{"data.alert.resolution": "superseded", "data.alert.site": nil}},
 		{name: "the device's is its own again", req: get("/v1/alerts?device_serial=A", r.read), status: 200, want: map[string]any{"data.alerts.0.suppressed_by": nil}},
 	})
-	if got := strings.Join(r.lines(1), ", "); got != "opened warning, suppressed warning, released warning" {
+	if got := strings.Join(r.lines(1), ", "); got != "opened warning, suppressed warning, moved warning, released warning" {
 		t.Errorf("timeline: %s", got)
 	}
 }
