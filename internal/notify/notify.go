@@ -136,6 +136,11 @@ const finishWithin = 2 * time.Second
 func (s *Service) finish() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), finishWithin)
 	defer cancel()
+	for _, l := range s.planner.looks {
+		if l.pause > 0 { // the stop may be why it was put off
+			s.planner.setLook(l, s.now())
+		}
+	}
 	if err := s.planDue(ctx); err != nil {
 		s.log.Warn("the latest changes of alerts are planned after the next start", "err", err)
 	}

@@ -326,9 +326,8 @@ func (s *Service) planSlice(ctx context.Context, list []*look) error {
 	}
 	err := b.store()
 	if err != nil {
-		for _, l := range list {
-			l.whole = nil // a part may be stored
-			s.planner.setLook(l, s.now()+rimewatch.Second)
+		for _, l := range list { // a part may be stored
+			s.planner.putOff(l, s.now())
 		}
 	}
 	return err
