@@ -144,7 +144,7 @@ func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Clie
 	return err
 }
 
-// checkOwners tells the operator of workspaces that nobody owns, which a sign-in
+// checkOwners notes for the operator the workspaces that nobody owns, which a sign-in
 // provider can lead to: log and Ownerless. A service that is not set up has none.
 func (s *Service) checkOwners(ctx context.Context) {
 	list, err := s.store.Ownerless(ctx)

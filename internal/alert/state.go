@@ -290,7 +290,7 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	s.tidy(i, b, x.e)
 }
 
-// tidy gives back what rule i holds that is not worth keeping at e.
+// tidy frees the exposure and the track of rule i where they are not worth keeping at e.
 func (s *State) tidy(i rule, b *bounds, e rimewatch.Time) {
 	if y := s.exposure(i); y != nil && !s.isActive(i) {
 		if y.lasts(b, e) {

@@ -1,6 +1,6 @@
 // Package trial decides how much a run of the tests tries, and what it draws.
 //
-// What is drawn at random begins with the value of -rapid.seed, or with RAPID_SEED of the
+// Random draws begin with the value of -rapid.seed, or with RAPID_SEED of the
 // environment, as `make explore` has it; without them with 1, so that a run repeats the
 // one before. A test that uses rapid imports this package for that alone.
 package trial
