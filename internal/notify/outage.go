@@ -119,7 +119,7 @@ func (l *lane) flush(now rimewatch.Time) {
 	for i := range l.queues {
 		q := &l.queues[i]
 		for _, id := range slices.Sorted(maps.Keys(q.items)) {
-			if it := q.items[id]; it.Attempts > 0 && it.Due() != 0 {
+			if it := q.items[id]; it.Due() != 0 && it.Attempts > 0 { // one under way is its attempt's
 				it.NextAttemptAt = max(now, it.early)
 				q.wait(it)
 			}

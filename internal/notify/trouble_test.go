@@ -194,10 +194,10 @@ func TestReceivedAndNotMarked(t *testing.T) {
 			r.channel("a", nil)
 			a := r.alert(rimewatch.HighTemperature, rimewatch.Warning)
 			r.pass(time.Second)
-			r.resolve(a)
 			r.posts.mu.Lock()
 			r.posts.answer = nil
 			r.posts.mu.Unlock()
+			r.resolve(a)
 			r.pass(time.Minute)
 			r.expect("told", "0s a alert.opened|1s a alert.resolved")
 		})
