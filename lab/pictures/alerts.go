@@ -101,10 +101,10 @@ var scenes = []scene{
 			r.Set(rimewatch.AmpDraw, 1.5*r.Values[rimewatch.AmpDraw])
 		}
 	}, what: "tight bearing", lasts: 4 * hours, before: 2 * hours, after: 6 * hours, panels: []field{amps}},
-	{typ: rimewatch.LowAmpDraw, title: "low_amp_draw: the fan runs, the compressor does not", equipment: "walkin_freezer", change: func(r *rimewatch.Reading) {
-		r.Set(rimewatch.AmpDraw, 1.1)
+	{typ: rimewatch.LowAmpDraw, title: "low_amp_draw: a compressor turns and pumps nothing", equipment: "walkin_freezer", change: func(r *rimewatch.Reading) {
+		r.Set(rimewatch.AmpDraw, 3) // a fifth of its usual: below 15 % its meter would be doubted
 		r.Set(rimewatch.VibrationLevel, max(0.6, r.Values[rimewatch.VibrationLevel]))
-	}, what: "open winding", lasts: 40 * time.Minute, before: hours, after: 2 * hours, panels: []field{amps, {f: rimewatch.VibrationLevel, title: "Vibration, mm/s"}}},
+	}, what: "broken valves", lasts: 40 * time.Minute, before: hours, after: 2 * hours, panels: []field{amps, {f: rimewatch.VibrationLevel, title: "Vibration, mm/s"}}},
 	{typ: rimewatch.HighVibration, title: "high_vibration: a bearing wears", equipment: "walkin_freezer", faults: fault("bearing_wear", 0.8),
 		what: "worn bearing", lasts: 5 * hours, before: 2 * hours, after: 8 * hours, panels: []field{{rimewatch.VibrationLevel, "Vibration, mm/s", []plot.Limit{limitAt(1.8), critAt(4.5)}}}},
 	{typ: rimewatch.ShortCycling, title: "short_cycling: an evaporator fan stops and the pressure switch takes over", equipment: "reach_in_cooler", faults: fault("evaporator_fan_failure", 1),

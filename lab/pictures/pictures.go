@@ -22,17 +22,21 @@ type drawn struct {
 	draw func() (*plot.Trace, error)
 }
 
+func all() []drawn {
+	return append(append(alertPictures(), predictionPictures()...), []drawn{
+		{"sim-healthy-freezer", healthyFreezer},
+		{"sim-condenser-fouling", condenserFouling},
+		{"sim-dead-defrost-heater", deadHeater},
+		{"sim-door-open", doorOpen},
+	}...)
+}
+
 // Draw writes all pictures into a folder, which it creates if missing.
 func Draw(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	for _, picture := range append(append(alertPictures(), predictionPictures()...), []drawn{
-		{"sim-healthy-freezer", healthyFreezer},
-		{"sim-condenser-fouling", condenserFouling},
-		{"sim-dead-defrost-heater", deadHeater},
-		{"sim-door-open", doorOpen},
-	}...) {
+	for _, picture := range all() {
 		trace, err := picture.draw()
 		if err != nil {
 			return fmt.Errorf("%s: %w", picture.name, err)
