@@ -84,8 +84,9 @@ vet:
 	$(GO) vet ./... && cd lab && $(GO) vet ./...
 
 # The linters are a module of their own: their two hundred dependencies are not the product's.
-lint: ## every linter of .golangci.yml, and functions that nothing calls
+lint: ## every linter of .golangci.yml, the workflows, and functions that nothing calls
 	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run --allow-parallel-runners ./...
+	$(GO) tool -modfile=tools/lint/go.mod actionlint
 	@dead=$$($(GO) tool -modfile=tools/lint/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "nothing calls:"; echo "$$dead"; exit 1; }
 
 ui-test: ui ## the UI's types and units
@@ -165,8 +166,8 @@ pictures: ## draw the pictures in docs/img, from the simulator and the engine
 	$(LAB) pictures
 
 # The tool is a module of its own. TARGETS=linux/amd64 for one alone.
-release: $(if $(NPM),ui) ## Debian packages, tarballs, checksums and the bill of materials, in dist/
-	cd tools/release && $(GO) run . -version $(VERSION) $(if $(TARGETS),-targets $(TARGETS))
+release: ui ## Debian packages, tarballs, the image, checksums and the bill of materials, in dist/; PUSH=ghcr.io/… pushes the image, too
+	cd tools/release && $(GO) run . -version $(VERSION) $(if $(TARGETS),-targets $(TARGETS)) $(if $(PUSH),-push $(PUSH))
 	cd dist && sha256sum --check --quiet SHA256SUMS
 
 fleet: ## a thousand device-months of healthy units, which must not raise critical alerts

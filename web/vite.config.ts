@@ -6,26 +6,31 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig, minifySync, type Plugin } from 'vite';
 import { ahead } from './scripts/ahead.mjs';
 import { languages } from './scripts/languages.mjs';
+import { licenses } from './scripts/licenses.mjs';
 import { needed, source } from './scripts/texts.mjs';
 import { worker } from './scripts/worker.mjs';
 
 const out = '../internal/webui/dist';
 
-// The binary serves files as they are, so they are compressed once, here.
+// The binary serves files as they are, so they are compressed once, here. It makes the plain form from the compressed one for the rare
+// program that takes no other.
 function compressed(): Plugin {
   return {
     name: 'compressed',
     apply: 'build',
     closeBundle() {
       for (const name of readdirSync(out, { recursive: true, encoding: 'utf8' })) {
-        if (!/\.(js|css|svg|html|webmanifest)$/.test(name)) continue;
+        if (!/\.(js|css|svg|html|txt|webmanifest)$/.test(name)) continue;
         if (name === 'theme.js') writeFileSync(join(out, name), minifySync(name, readFileSync(join(out, name), 'utf8')).code);
         const plain = readFileSync(join(out, name));
         const br = brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } });
         // Shorter blocks fit some scripts better.
         const [gz] = [6, 7, 8].map((memLevel) => gzipSync(plain, { level: 9, memLevel })).sort((a, b) => a.length - b.length) as [Buffer];
         if (br.length < plain.length) writeFileSync(join(out, `${name}.br`), br);
-        if (gz.length < plain.length) writeFileSync(join(out, `${name}.gz`), gz);
+        if (gz.length < plain.length) {
+          writeFileSync(join(out, `${name}.gz`), gz);
+          if (name !== 'index.html') rmSync(join(out, name));
+        }
       }
     },
   };
@@ -48,7 +53,7 @@ const shared = (id: string) => overview.has(relative(source, id));
 const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [emptied(), tailwindcss(), svelte(), languages(), worker(), ahead(), compressed()],
+  plugins: [emptied(), tailwindcss(), svelte(), languages(), worker(), ahead(), licenses(), compressed()],
   build: {
     outDir: out,
     emptyOutDir: false,

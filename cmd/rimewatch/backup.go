@@ -29,11 +29,11 @@ func (backupCmd) Help() string {
 
 // Run writes the copy beside its place first.
 func (c *backupCmd) Run(ctx context.Context, s streams) error {
-	if c.Store != "" {
-		return errDatabaseTools
-	}
 	if err := c.mustExist(); err != nil {
 		return err
+	}
+	if c.Store != "" {
+		return errDatabaseTools
 	}
 	if err := c.notItself(c.File); err != nil {
 		return err

@@ -83,6 +83,9 @@ func (d *diagnosis) add(check string, g grade, format string, args ...any) {
 
 // Run examines directory and machine.
 func (c *doctorCmd) Run(ctx context.Context, s streams) error {
+	if err := c.orInstalled(serviceSettings); err != nil {
+		return err
+	}
 	now := rimewatch.TimeOf(time.Now())
 	d := &diagnosis{Data: c.Data, Version: versionText(), At: now}
 	if c.Store != "" {

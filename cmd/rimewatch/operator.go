@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -19,6 +20,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
+var errNoStore = errors.New("there is no store")
+
+const defaultData = "./data"
+
 // dataFlag names the data directory, or the database that is used instead.
 type dataFlag struct {
 	Data  string `default:"./data" placeholder:"DIR" help:"Data directory."`
@@ -27,15 +32,50 @@ type dataFlag struct {
 
 func (f *dataFlag) file() string { return filepath.Join(f.Data, sqlite.FileName) }
 
-// mustExist returns an error when there is no store in the directory.
+// serviceSettings are the environment of the service that the package installs.
+const serviceSettings = "/etc/rimewatch/rimewatch.env"
+
+// orInstalled means the store of the installed service where none was named and none is
+// in the default directory: nobody has to know where the package keeps its own. Where those
+// settings cannot be read, the error says which rights it takes.
+func (f *dataFlag) orInstalled(settings string) error {
+	if f.Store != "" || f.Data != defaultData {
+		return nil
+	}
+	if _, err := os.Stat(f.file()); err == nil {
+		return nil
+	}
+	text, err := os.ReadFile(settings)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("there is no store in %s, and where the installed service has its own is in %s, which only root may read: try sudo", f.Data, settings)
+	case err != nil:
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		switch name, value, _ := strings.Cut(strings.TrimSpace(line), "="); name {
+		case "RIMEWATCH_DATA":
+			f.Data = strings.Trim(value, `"'`)
+		case "RIMEWATCH_STORE":
+			f.Store = strings.Trim(value, `"'`)
+		}
+	}
+	return nil
+}
+
+// mustExist returns an error when there is no store in the directory, nor an installed
+// service with one.
 func (f *dataFlag) mustExist() error {
+	if err := f.orInstalled(serviceSettings); err != nil {
+		return err
+	}
 	if f.Store != "" {
 		return nil
 	}
 	_, err := os.Stat(f.file())
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		return fmt.Errorf("there is no store in %s", f.Data)
+		return fmt.Errorf("%w in %s", errNoStore, f.Data)
 	case err != nil:
 		return fmt.Errorf("cannot read the store in %s: %w", f.Data, reason(err))
 	}
@@ -50,6 +90,8 @@ func (f *dataFlag) mustExistUnless(create bool, w io.Writer) error {
 	switch {
 	case err == nil:
 		return nil
+	case !errors.Is(err, errNoStore):
+		return err
 	case !create:
 		return fmt.Errorf("%w; use --create to create it", err)
 	}

@@ -6,8 +6,9 @@
 //
 // Names under assets carry a hash of their content and may be kept for ever;
 // everything else is asked for again each time. Files come compressed from the
-// build (.br, .gz beside them), so nothing is compressed here. A path that is
-// no file is the UI's own address when a browser asks for a page.
+// build (.br and .gz), so nothing is compressed here; the plain form of a file that
+// shrinks is not built in. A path that is no file is the UI's own address when a
+// browser asks for a page.
 //
 // The content security policy allows nothing inline and nothing from elsewhere:
 // a device's name can never become a script.

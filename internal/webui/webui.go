@@ -2,10 +2,12 @@ package webui
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
+	"io"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -30,7 +32,8 @@ const (
 	askMe   = "no-cache"
 )
 
-// file is one file of the UI in the forms in which it can be sent.
+// file is one file of the UI in the forms in which it can be sent; plain is nil where it is
+// made from the compressed one.
 type file struct {
 	contentType, cache, etag string
 	plain, gzip, brotli      []byte
@@ -65,8 +68,12 @@ func load(from fs.FS, root string) (*Handler, error) {
 		return nil, err
 	}
 	err = fs.WalkDir(sub, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz") {
+		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") || strings.HasSuffix(name, ".br") {
 			return err
+		}
+		name = strings.TrimSuffix(name, ".gz")
+		if h.files["/"+name] != nil {
+			return nil
 		}
 		f, err := read(sub, name)
 		h.files["/"+name] = f
@@ -84,18 +91,19 @@ func load(from fs.FS, root string) (*Handler, error) {
 }
 
 func read(from fs.FS, name string) (*file, error) {
-	plain, err := fs.ReadFile(from, name)
-	if err != nil {
+	f := &file{cache: askMe, contentType: contentType(name)}
+	// Absent ones are no error: what does not shrink is not compressed, and what shrinks is not kept as it was.
+	f.brotli, _ = fs.ReadFile(from, name+".br")
+	f.gzip, _ = fs.ReadFile(from, name+".gz")
+	var err error
+	if f.plain, err = fs.ReadFile(from, name); err != nil && f.gzip == nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(plain)
-	f := &file{plain: plain, cache: askMe, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, contentType: contentType(name)}
+	sum := sha256.Sum256(append(f.plain, f.gzip...))
+	f.etag = `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	if strings.HasPrefix(name, "assets/") {
 		f.cache = forEver
 	}
-	// Absent ones are no error: what does not shrink is not compressed.
-	f.brotli, _ = fs.ReadFile(from, name+".br")
-	f.gzip, _ = fs.ReadFile(from, name+".gz")
 	return f, nil
 }
 
@@ -112,6 +120,8 @@ func contentType(name string) string {
 		return "application/manifest+json"
 	case ".svg":
 		return "image/svg+xml"
+	case ".txt":
+		return "text/plain; charset=utf-8"
 	}
 	return mime.TypeByExtension(path.Ext(name))
 }
@@ -183,6 +193,16 @@ func (f *file) encoded(accepted string) (body []byte, encoding string) {
 		return f.brotli, "br"
 	case f.gzip != nil && takes("gzip"):
 		return f.gzip, "gzip"
+	}
+	if f.plain == nil {
+		z, err := gzip.NewReader(bytes.NewReader(f.gzip))
+		if err == nil {
+			body, err = io.ReadAll(z)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("web UI: %v", err)) // what is built in is damaged
+		}
+		return body, ""
 	}
 	return f.plain, ""
 }

@@ -1,6 +1,8 @@
 package webui
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,7 +12,17 @@ import (
 
 func ui(t *testing.T) *Handler {
 	t.Helper()
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := z.Write([]byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 	h, err := load(fstest.MapFS{
+		"dist/licenses.txt.gz":       {Data: zipped.Bytes()},
+		"dist/licenses.txt.br":       {Data: []byte("BR")},
 		"dist/index.html":            {Data: []byte("<!doctype html>page")},
 		"dist/theme.js":              {Data: []byte("theme")},
 		"dist/.keep":                 {Data: []byte("")},
@@ -41,6 +53,8 @@ func TestServe(t *testing.T) {
 		{"an asset", "GET", asset, "*/*", "", 200, "script", forEver, ""},
 		{"an asset, brotli", "GET", asset, "*/*", "gzip, deflate, br", 200, "BR", forEver, "br"},
 		{"an asset, gzip", "GET", asset, "*/*", "gzip;q=0.5, br;q=0", 200, "GZ", forEver, "gzip"},
+		{"a file kept compressed alone", "GET", "/licenses.txt", "*/*", "", 200, "text", askMe, ""},
+		{"the same, brotli", "GET", "/licenses.txt", "*/*", "br", 200, "BR", askMe, "br"},
 		{"an asset of an older build", "GET", "/assets/app-0000.js", "text/html", "", 404, "404 page not found\n", "", ""},
 		{"a file that keeps its name", "GET", "/theme.js", "*/*", "br", 200, "theme", askMe, ""},
 		{"a hidden file", "GET", "/.keep", "*/*", "", 404, "404 page not found\n", "", ""},

@@ -100,7 +100,7 @@ func TestCluster(t *testing.T) {
 				t.Errorf("%s: %v", s.Name, err)
 			}
 		}
-		if strings.HasPrefix(s.Image, "rimewatch") {
+		if strings.Contains(s.Image, "/rimewatch:") {
 			nodes++
 			sameNode(t, &s, &want, string(balancer))
 		}

@@ -1,5 +1,6 @@
 // Command release makes what people install: for each target a tarball and, on
-// Linux, a Debian package; the bill of materials (CycloneDX) and SHA256SUMS.
+// Linux, a Debian package; an image of all Linux targets, which it can push; the bill
+// of materials (CycloneDX) and SHA256SUMS.
 //
 //	go run . -version 1.2.3 -out ../../dist -targets linux/amd64,linux/arm64
 package main
@@ -9,8 +10,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"crypto/sha256"
-	"debug/buildinfo"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +33,8 @@ const allTargets = "linux/amd64,linux/arm64,linux/arm,darwin/arm64"
 type release struct {
 	root, out, version string
 	made               time.Time // of every file in the archives
+	manual             []byte    // rimewatch(1)
+	licenses           []byte    // of everything that the program is made of
 }
 
 func main() {
@@ -43,15 +43,16 @@ func main() {
 	flag.StringVar(&r.root, "root", "../..", "the source tree")
 	flag.StringVar(&r.out, "out", "../../dist", "where the files go")
 	flag.StringVar(&r.version, "version", "", "such as 1.2.3")
+	push := flag.String("push", "", "repository of images to push the image to, such as ghcr.io/rimewatch/rimewatch")
 	flag.Parse()
 	r.version = strings.TrimPrefix(r.version, "v")
-	if err := r.run(strings.Split(*targets, ",")); err != nil {
+	if err := r.run(strings.Split(*targets, ","), *push); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
 }
 
-func (r *release) run(targets []string) (err error) {
+func (r *release) run(targets []string, push string) (err error) {
 	if r.version == "" {
 		return errors.New("-version is missing")
 	}
@@ -61,7 +62,14 @@ func (r *release) run(targets []string) (err error) {
 	if r.made, err = r.commitTime(); err != nil {
 		return err
 	}
-	for i, t := range targets {
+	if r.licenses, err = r.readLicenses(); err != nil {
+		return err
+	}
+	if r.manual, err = r.output("go", "run", "./cmd/rimewatch", "manual"); err != nil {
+		return err
+	}
+	var image []platform
+	for _, t := range targets {
 		system, arch, ok := strings.Cut(t, "/")
 		if !ok {
 			return fmt.Errorf("%q: want OS/ARCHITECTURE", t)
@@ -70,26 +78,44 @@ func (r *release) run(targets []string) (err error) {
 		if err != nil {
 			return err
 		}
+		if err := r.complete(binary); err != nil {
+			return err
+		}
 		if err := r.pack(binary, system, arch); err != nil {
 			return err
 		}
-		if i == 0 {
-			if err := r.materials(binary); err != nil {
-				return err
-			}
+		if system == "linux" {
+			image = append(image, platform{arch, binary})
 		}
 	}
+	if err := r.image(image, push); err != nil {
+		return err
+	}
+	if err := r.materials(); err != nil {
+		return err
+	}
 	return r.sums()
+}
+
+// output is what a command prints in the source tree.
+func (r *release) output(name string, args ...string) ([]byte, error) {
+	c := exec.Command(name, args...)
+	c.Dir = r.root
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	c.Stderr = os.Stderr
+	out, err := c.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return out, nil
 }
 
 // commitTime is when the source was committed, so that the same source makes the
 // same archives.
 func (r *release) commitTime() (time.Time, error) {
-	c := exec.Command("git", "log", "-1", "--format=%ct")
-	c.Dir = r.root
-	out, err := c.Output()
+	out, err := r.output("git", "log", "-1", "--format=%ct")
 	if err != nil {
-		return time.Time{}, fmt.Errorf("git log: %w", err)
+		return time.Time{}, err
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
 	return time.Unix(n, 0).UTC(), err
@@ -136,21 +162,25 @@ func (r *release) tarball(name, binary string, list []string) error {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	t := tar.NewWriter(z)
+	put := func(text []byte, as string, mode int64) error {
+		if err := t.WriteHeader(&tar.Header{Name: name + "/" + as, Mode: mode, Size: int64(len(text)), ModTime: r.made, Typeflag: tar.TypeReg}); err != nil {
+			return err
+		}
+		_, err := t.Write(text)
+		return err
+	}
 	add := func(path, as string, mode int64) error {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		if err := t.WriteHeader(&tar.Header{Name: name + "/" + as, Mode: mode, Size: int64(len(text)), ModTime: r.made, Typeflag: tar.TypeReg}); err != nil {
-			return err
-		}
-		_, err = t.Write(text)
-		return err
+		return put(text, as, mode)
 	}
 	err := add(binary, "rimewatch", 0o755)
 	for _, f := range list {
 		err = errors.Join(err, add(filepath.Join(r.root, f), filepath.Base(f), 0o644))
 	}
+	err = errors.Join(err, put(r.manual, "rimewatch.1", 0o644), put(r.licenses, "licenses.txt", 0o644))
 	if err := errors.Join(err, t.Close(), z.Close()); err != nil {
 		return err
 	}
@@ -158,6 +188,15 @@ func (r *release) tarball(name, binary string, list []string) error {
 }
 
 func (r *release) deb(name, binary, arch string) error {
+	made, err := os.MkdirTemp("", "rimewatch-release-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(made) }() // temporary
+	manual, licenses := filepath.Join(made, "rimewatch.1.gz"), filepath.Join(made, "licenses.txt")
+	if err := errors.Join(os.WriteFile(manual, zipped(r.manual), 0o644), os.WriteFile(licenses, r.licenses, 0o644)); err != nil {
+		return err
+	}
 	deploy := func(f string) string { return filepath.Join(r.root, "deploy", f) }
 	file := func(from, to, kind string, mode fs.FileMode) *files.Content {
 		return &files.Content{Source: from, Destination: to, Type: kind, FileInfo: &files.ContentFileInfo{Mode: mode, MTime: r.made, Owner: "root", Group: "root"}}
@@ -178,6 +217,8 @@ func (r *release) deb(name, binary, arch string) error {
 				file(deploy("rimewatch.sysusers"), "/usr/lib/sysusers.d/rimewatch.conf", "", 0o644),
 				file(deploy("rimewatch.env"), "/etc/rimewatch/rimewatch.env", files.TypeConfigNoReplace, 0o640),
 				file(filepath.Join(r.root, "LICENSE"), "/usr/share/doc/rimewatch/copyright", "", 0o644),
+				file(licenses, "/usr/share/doc/rimewatch/licenses.txt", "", 0o644),
+				file(manual, "/usr/share/man/man1/rimewatch.1.gz", "", 0o644),
 			},
 		},
 	})
@@ -191,83 +232,18 @@ func (r *release) deb(name, binary, arch string) error {
 	return os.WriteFile(filepath.Join(r.out, name), b.Bytes(), 0o644)
 }
 
-// component is one of a CycloneDX 1.6 bill of materials.
-type component struct {
-	Type    string `json:"type"`
-	Name    string `json:"name"`
-	Version string `json:"version"`
-	Purl    string `json:"purl"`
-}
-
-// materials writes what the program is made of: the Go modules that it says itself
-// and the packages in the web UI.
-func (r *release) materials(binary string) error {
-	info, err := buildinfo.ReadFile(binary)
+// zipped is text as gzip -9n makes it.
+func zipped(text []byte) []byte {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	if err != nil {
-		return err
+		panic(err) // the level is one
 	}
-	std := strings.TrimPrefix(info.GoVersion, "go")
-	list := []component{{"library", "std", std, "pkg:golang/std@" + std}}
-	for _, m := range info.Deps {
-		list = append(list, component{"library", m.Path, m.Version, "pkg:golang/" + m.Path + "@" + m.Version})
+	_, err = z.Write(text)
+	if err := errors.Join(err, z.Close()); err != nil {
+		panic(err) // a buffer takes everything
 	}
-	ui, err := r.uiPackages()
-	if err != nil {
-		return err
-	}
-	list = append(list, ui...)
-	slices.SortFunc(list, func(a, b component) int { return strings.Compare(a.Purl, b.Purl) })
-	b, err := json.MarshalIndent(map[string]any{
-		"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
-		"metadata": map[string]any{
-			"timestamp": r.made.Format(time.RFC3339),
-			"component": component{"application", "rimewatch", r.version, "pkg:golang/" + info.Main.Path + "@v" + r.version},
-		},
-		"components": list,
-	}, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(r.out, fmt.Sprintf("rimewatch_%s.cdx.json", r.version)), append(b, '\n'), 0o644)
-}
-
-// imported finds what a source file of the UI imports from packages.
-var imported = regexp.MustCompile(`(?:from|import|@import|@plugin)\s+['"]((?:@[\w.-]+/)?[\w.-]+)`)
-
-// uiPackages returns the packages that the sources of the web UI import: the
-// bundler puts them into the program.
-func (r *release) uiPackages() (list []component, err error) {
-	web := filepath.Join(r.root, "web")
-	text, err := os.ReadFile(filepath.Join(web, "package-lock.json"))
-	if err != nil {
-		return nil, err
-	}
-	var lock struct {
-		Packages map[string]struct{ Version string }
-	}
-	if err := json.Unmarshal(text, &lock); err != nil {
-		return nil, err
-	}
-	known := make(map[string]bool)
-	err = filepath.WalkDir(filepath.Join(web, "src"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		for _, m := range imported.FindAllStringSubmatch(string(text), -1) {
-			name := m[1]
-			p, ok := lock.Packages["node_modules/"+name]
-			if ok && !known[name] {
-				known[name] = true
-				list = append(list, component{"library", name, p.Version, "pkg:npm/" + strings.Replace(name, "@", "%40", 1) + "@" + p.Version})
-			}
-		}
-		return nil
-	})
-	return list, err
+	return b.Bytes()
 }
 
 // sums writes the checksums of everything, as sha256sum -c reads them.
