@@ -62,6 +62,7 @@ type Presence struct {
 	BatteryPct      *float64
 	RSSI            *float64 // dBm
 	UptimeS         *int64
+	Frozen          bool // its product zone has shown one number for so long that nothing is judged by it
 }
 
 // Live is what readings, heartbeats and time say of a device. It is kept in
@@ -104,7 +105,7 @@ const JudgedFor = Day
 
 // Judged reports whether anybody would be alerted if the goods got too warm: a
 // limit is in force and a product-zone temperature was measured within the last
-// day. A type without a product zone is judged by its equipment alone.
+// day. One whose zone is Frozen is not judged either. A type without a product zone is judged by its equipment alone.
 func Judged(e *Equipment, l *Limits, newest, now Time) bool {
 	if !e.HasZone() {
 		return true
@@ -116,7 +117,7 @@ func Judged(e *Equipment, l *Limits, newest, now Time) bool {
 func (v *DeviceView) Judged(now Time) bool {
 	e, _ := EquipmentBySlug(v.EquipmentType)
 	l := v.LimitsInForce()
-	return Judged(e, &l, v.CurrentTempAt, now)
+	return Judged(e, &l, v.CurrentTempAt, now) && !v.Frozen
 }
 
 // Condition is the worst that is known of a device, the worst first.

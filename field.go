@@ -81,13 +81,13 @@ const maxWhole = 1<<53 - 1
 // name is free.
 type fieldTable [MaxFields]FieldInfo
 
-// Plausible ranges: a cold room's probes read at most the air of a hot machine
-// room, gas behind a compressor is bound by its oil (coking from about 150 °C,
+// Plausible ranges: ultra-low freezers end at −90 °C, a cold room's probes read at most
+// the air of a hot machine room, gas behind a compressor is bound by its oil (coking from about 150 °C,
 // probes to 200 °C), pressures by the relief valves of CO2 systems (transcritical
 // high side 120–130 bar, low side at standstill 45–60 bar).
 var fields = fieldTable{
 	ProductZoneTemp: {Name: "product_zone_temp", Label: "Product zone", Short: "Product", Unit: "°C", Doc: "°C",
-		Min: -100, Max: 200, Low: -110, High: 60, Example: -18.5, Digits: 1, Span: 4},
+		Min: -100, Max: 200, Low: -95, High: 60, Example: -18.5, Digits: 1, Span: 4},
 	CompressorDischargeTemp: {Name: "compressor_discharge_temp", Label: "Discharge temperature", Short: "Discharge", Unit: "°C", Doc: "°C",
 		Min: -100, Max: 200, Low: -40, High: 200, Example: 85.2, Digits: 1, Span: 10},
 	CompressorSuctionTemp: {Name: "compressor_suction_temp", Label: "Suction temperature", Short: "Suction", Unit: "°C", Doc: "°C",

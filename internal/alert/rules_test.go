@@ -357,32 +357,32 @@ var ruleCases = []struct{ name, script, want string }{
 		3h25m resolved high_temperature warning since 1h value -20 peak -13 limit -15`},
 	{"and the critical alert does not", `
 		0m..60m z=-20 defrost=0
-		60m..90m z=-8 defrost=1
+		60m..90m z=-11.5 defrost=1
 		90m..130m defrost=0
-		130m..180m z=-20`, `
-		2h opened high_temperature critical since 1h value -8 peak -8 limit -12
-		2h15m resolved high_temperature critical since 1h value -20 peak -8 limit -12`},
+		130m..180m z=-19`, `
+		2h opened high_temperature critical since 1h value -11.5 peak -11.5 limit -12
+		2h15m resolved high_temperature critical since 1h value -19 peak -11.5 limit -12`},
 	{"a limit that is passed for a third of a week does not fit, and is told once", `
-		0h..17h z=-20
-		17h..24h z=-35
-		24h..41h z=-20
-		41h..48h z=-35
-		48h..65h z=-20
-		65h..72h z=-35
-		72h..89h z=-20
-		89h..96h z=-35
-		96h..113h z=-20
-		113h..120h z=-35
-		120h..137h z=-20
-		137h..144h z=-35
-		144h..170h z=-20`, `
-		18h opened low_temperature warning since 17h value -35 peak -35 limit -30
-		24h5m resolved low_temperature warning since 17h value -20 peak -35 limit -30
-		42h opened low_temperature warning since 41h value -35 peak -35 limit -30
-		48h5m resolved low_temperature warning since 41h value -20 peak -35 limit -30
-		66h opened low_temperature warning since 65h value -35 peak -35 limit -30
-		72h updated low_temperature warning since 65h value -20 peak -35 limit -30
-		168h resolved low_temperature warning since 65h value -20 peak -35 limit -30 occurrences 4`},
+		0h..17h z=-28
+		17h..24h z=-34
+		24h..41h z=-28
+		41h..48h z=-34
+		48h..65h z=-28
+		65h..72h z=-34
+		72h..89h z=-28
+		89h..96h z=-34
+		96h..113h z=-28
+		113h..120h z=-34
+		120h..137h z=-28
+		137h..144h z=-34
+		144h..170h z=-28`, `
+		18h opened low_temperature warning since 17h value -34 peak -34 limit -30
+		24h5m resolved low_temperature warning since 17h value -28 peak -34 limit -30
+		42h opened low_temperature warning since 41h value -34 peak -34 limit -30
+		48h5m resolved low_temperature warning since 41h value -28 peak -34 limit -30
+		66h opened low_temperature warning since 65h value -34 peak -34 limit -30
+		72h updated low_temperature warning since 65h value -28 peak -34 limit -30
+		168h resolved low_temperature warning since 65h value -28 peak -34 limit -30 occurrences 4`},
 	{"a lower limit that is passed within the unit's own band is one alert until it has kept within it for a day", `
 		0h..80h z=-29.5
 		80h..84h z=-30.3
@@ -392,15 +392,15 @@ var ruleCases = []struct{ name, script, want string }{
 		81h opened low_temperature warning since 80h value -30.3 peak -30.3 limit -30
 		119h resolved low_temperature warning since 80h value -29 peak -30.4 limit -30 occurrences 2`},
 	{"one that is passed far outside of it is not", `
-		0h..80h z=-24.5
+		0h..80h z=-26
 		80h..84h z=-32
-		84h..92h z=-24
+		84h..92h z=-26
 		92h..95h z=-32
-		95h..130h z=-24`, `
+		95h..130h z=-26`, `
 		81h opened low_temperature warning since 80h value -32 peak -32 limit -30
-		84h5m resolved low_temperature warning since 80h value -24 peak -32 limit -30
+		84h5m resolved low_temperature warning since 80h value -26 peak -32 limit -30
 		93h opened low_temperature warning since 92h value -32 peak -32 limit -30
-		95h5m resolved low_temperature warning since 92h value -24 peak -32 limit -30`},
+		95h5m resolved low_temperature warning since 92h value -26 peak -32 limit -30`},
 }
 
 // TestProbeMoved: a zone that jumps as no room does is told as a probe that was moved, with

@@ -13,6 +13,8 @@ const (
 	// freezeCritical bounds the critical delay on the cold side: what freezes
 	// (vaccines, produce) is lost within minutes.
 	freezeCritical = 10 * minute
+	// confirmWithin is for how long a warning waits at most for a second reading.
+	confirmWithin = 10 * minute
 	// offlineCritical is the shortest silence that is critical.
 	offlineCritical = hour
 )
@@ -21,12 +23,15 @@ func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * second }
 
 func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 
-// confirmed lets a temperature that one reading alone shows wait for the next one, where a
-// defrost may be over by then: a warning of a type that defrosts, and anybody's being
-// woken. If the next one is overdue, nothing waits any longer. Too cold is raised at once:
-// what freezes is lost within minutes.
+// confirmed lets the warning of a temperature that one reading alone shows wait for the next
+// one, for at most confirmWithin. Where a reading comes every half hour or more seldom, so that
+// a defrost may be over by then, it waits longer, and so does anybody's being woken: a warning
+// of a type that defrosts. If the next one is overdue, nothing waits any longer. Too cold waits no
+// longer than that: what freezes is lost within minutes.
 func confirmed(s *State, x *pass, i rule, b bounds) bounds {
-	if i == ruleLow || !unit.Seldom(x.u) {
+	next := x.u.Interval() * 3 / 2
+	seldom := i == ruleHigh && unit.Seldom(x.u)
+	if !seldom && next <= b.warnDelay {
 		return b
 	}
 	warn, crit := true, true // one that is beyond a limit now is the first that is
@@ -35,12 +40,15 @@ func confirmed(s *State, x *pass, i rule, b bounds) bounds {
 		warn = t.zone() != zoneBeyond || t.mark.Time() >= newest
 		crit = t.czone() != zoneBeyond || t.cmark.Time() >= newest
 	}
-	next := x.u.Interval() * 3 / 2
-	if crit {
+	if seldom && crit {
 		b.critDelay = max(b.critDelay, next)
 	}
-	if e := x.c.Equipment; warn && e != nil && e.Defrost.MaxMin > 0 {
+	switch e := x.c.Equipment; {
+	case !warn:
+	case seldom && e != nil && e.Defrost.MaxMin > 0:
 		b.warnDelay = max(b.warnDelay, next)
+	case b.warnDelay > 0:
+		b.warnDelay = max(b.warnDelay, min(next, b.warnDelay+confirmWithin))
 	}
 	return b
 }

@@ -190,7 +190,7 @@ func (s *Service) total(workspaceID int64) *totals {
 
 // shareOf returns what a unit contributes to its fleet.
 func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) health.Share {
-	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now)
+	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now) && !state.Unit.ZoneFrozen()
 	switch {
 	case state.Presence.LastSeen == 0 && judged:
 		return health.Share{} // nothing to judge by yet

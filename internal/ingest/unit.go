@@ -109,6 +109,7 @@ func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Pr
 		BatteryPct:      v.battery,
 		RSSI:            v.rssi,
 		UptimeS:         v.uptime,
+		Frozen:          state.Unit.ZoneFrozen(),
 	}
 	if p.Online {
 		out.Status = rimewatch.Online
@@ -132,6 +133,7 @@ type shown struct {
 	changedAt, heartbeatAt rimewatch.Time
 	offlineAfter, interval time.Duration
 	online, announced      bool
+	frozen                 bool
 }
 
 func shownOf(state *engine.State, cfg *engine.Config) shown {
@@ -139,6 +141,7 @@ func shownOf(state *engine.State, cfg *engine.Config) shown {
 	return shown{
 		changedAt: p.ChangedAt, heartbeatAt: p.LastHeartbeat, online: p.Online, announced: p.Announced,
 		offlineAfter: p.OfflineAfter(cfg.Presence).Truncate(time.Second), interval: intervalOf(p, cfg),
+		frozen: state.Unit.ZoneFrozen(),
 	}
 }
 

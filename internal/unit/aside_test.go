@@ -114,7 +114,7 @@ func TestStuckBesideACompressorThatNeverStops(t *testing.T) {
 			r := rimewatch.Reading{At: at}
 			r.Set(rimewatch.ProductZoneTemp, zone(at))
 			o := Observation{Reading: &r, At: at, Gap: minute}
-			s.followStuck(&o)
+			s.followStuck(&Config{}, &o)
 			s.last[rimewatch.ProductZoneTemp] = FixedOf(zone(at))
 		}
 	}

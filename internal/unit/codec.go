@@ -7,9 +7,12 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// stateVersion starts every encoded State. A State of another version is
+// stateVersion starts every encoded State. A State of a version before the oldest is
 // refused: its device is then learnt anew.
-const stateVersion = 12
+const (
+	stateVersion  = 13
+	oldestVersion = 12 // put no temperatures aside
+)
 
 var errState = errors.New("unit: not an encoded state of this version")
 
@@ -18,7 +21,7 @@ var errState = errors.New("unit: not an encoded state of this version")
 func (s *State) AppendBinary(b []byte) []byte {
 	c := Writer(append(b, stateVersion))
 	own := *s // the codec writes what it reads
-	own.code(&c)
+	own.code(&c, stateVersion)
 	b, _ = c.Done()
 	return b
 }
@@ -26,12 +29,12 @@ func (s *State) AppendBinary(b []byte) []byte {
 // DecodeBinary reads what AppendBinary wrote and returns the rest of b. After an
 // error s is as it was.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
-	if len(b) == 0 || b[0] != stateVersion {
+	if len(b) == 0 || b[0] < oldestVersion || b[0] > stateVersion {
 		return nil, errState
 	}
 	c := Reader(b[1:])
 	var fresh State
-	fresh.code(&c)
+	fresh.code(&c, b[0])
 	rest, ok := c.Done()
 	if !ok || int(fresh.why) >= len(reasons) || fresh.running.source > fromFlag || fresh.running.spike > inRun ||
 		fresh.phases.phase > NoPower || fresh.phases.from > NoPower {
@@ -45,14 +48,14 @@ func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 func (s *State) Move(by rimewatch.Time) {
 	c := Writer(nil)
 	own := *s // the codec writes what it reads
-	own.code(&c)
+	own.code(&c, stateVersion)
 	b, _ := c.Done()
 	c = Mover(b, by)
 	*s = State{}
-	s.code(&c)
+	s.code(&c, stateVersion)
 }
 
-func (s *State) code(c *Codec) {
+func (s *State) code(c *Codec, version byte) {
 	c.Times(&s.newest, &s.at, &s.zoneAt, &s.born)
 	for i := range s.last {
 		c.Fixeds(&s.last[i])
@@ -114,6 +117,12 @@ func (s *State) code(c *Codec) {
 		c.Floats(&d.last[0], &d.last[1], &d.slow, &d.spread, &d.lag)
 		c.Shorts(&d.n)
 		d.filled = uint8(filled >> (2 * i) & 3)
+	}
+	if version > oldestVersion {
+		s.unreached.code(c)
+		by := s.doubts.probes.before - s.last[rimewatch.ProductZoneTemp] // it is mostly near
+		c.Fixeds(&by)
+		s.doubts.probes.before = s.last[rimewatch.ProductZoneTemp] + by
 	}
 }
 

@@ -19,6 +19,7 @@ type probes struct {
 	trembling     uint8           // those that are known to
 	exam          rimewatch.Field // the one that is examined, by the hour
 
+	before   Fixed    // °C, the zone before the newest reading of it, 0 = not known
 	ordinary [3]uint8 // ordinaryUnit, greatest ordinary change from reading to reading of zone, discharge and suction
 	zone     jump
 	pipe     jump
@@ -72,10 +73,24 @@ const (
 func (s *State) followProbes(o *Observation) {
 	p := &s.doubts.probes
 	p.tremble(s, o)
+	p.followJumps(s, o)
+	if o.plain.Has(rimewatch.ProductZoneTemp) {
+		p.before = s.last[rimewatch.ProductZoneTemp]
+		if p.before == 0 && s.zoneAt != 0 {
+			p.before = 1
+		}
+	}
+}
+
+// followJumps sees what changes from one reading to the next by more than it may.
+func (p *probes) followJumps(s *State, o *Observation) {
 	if o.Gap == 0 || s.Slow() {
 		return
 	}
 	count := o.Valid&probePipes | o.plain&(1<<rimewatch.ProductZoneTemp|1<<rimewatch.AmbientTemp)
+	if o.unreached { // it may be that it is another temperature from now on
+		count |= 1 << rimewatch.ProductZoneTemp
+	}
 	var far uint8
 	var d [numProbes]Fixed
 	for f := range Fixed(numProbes) {
@@ -103,10 +118,12 @@ func (s *State) followProbes(o *Observation) {
 	case far&surroundingBits == surroundingBits && p.crosses(s, o):
 		p.swapped ^= AirSwapped
 		beginAnew(s)
+		s.unreached.explained(o)
 	case p.turnsFahrenheit(s, o, steady):
 		p.fahrenheit = !p.fahrenheit
 		beginAnew(s)
-	case o.Gap > jumpGap || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
+		s.unreached.explained(o)
+	case o.Gap > jumpGap || o.unreached || p.fahrenheit || far>>rimewatch.AmbientTemp != 0:
 	case far&(1<<rimewatch.ProductZoneTemp) != 0 && o.Gap <= quickGap:
 		p.jumps(s, o, rimewatch.ProductZoneTemp, &d, false)
 	case bits.OnesCount8(far) == 1:
@@ -166,6 +183,9 @@ func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbe
 	}
 	slot := &p.pipe
 	if f == rimewatch.ProductZoneTemp {
+		if p.before != 0 && 2*max(o.fixed[f]-p.before, p.before-o.fixed[f]) < size {
+			return // the way back of a single reading that strayed
+		}
 		slot = &p.zone
 		switch {
 		case p.zoneOff && d[f] > 0 != (slot.by > 0) && 2*size > max(slot.by, -slot.by):

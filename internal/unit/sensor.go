@@ -12,6 +12,14 @@ const (
 	stuckMore = 3    // unless it has stood still a third as long before: coarse and buffered probes do
 	idleFor   = 24 * hour
 	idleMore  = 10
+	// A zone that stands still for stuckMore times as long as it ever did since it was known
+	// for standKnown, and for standFor at least, or that never moved for neverFor, is stuck
+	// whatever the compressor does. From frozenMore times as long nothing is judged by it.
+	standFor   = 2 * hour
+	standKnown = 2 * rimewatch.Day
+	neverFor   = 24 * hour
+	frozenMore = 2
+	movingBy   = 2.0 // K by which a type's defrosts move the coarsest of sensors
 	// gasMargin is how much hotter the gas is behind a running compressor than
 	// before it, at least.
 	gasMargin    = 15.0
@@ -39,6 +47,12 @@ func (s *State) inspect(c *Config, o *Observation) {
 	}
 	bad := r.Faults&rimewatch.CoreFields | r.Implausible()
 	o.plain = r.Present & rimewatch.CoreFields &^ bad
+	if o.plain.Has(rimewatch.ProductZoneTemp) && s.zoneAt != 0 {
+		v := plainFixed(r.Values[rimewatch.ProductZoneTemp])
+		if s.unreached.take(c.Equipment, v, s.last[rimewatch.ProductZoneTemp], o.At, s.zoneAt, s.Interval(), s.humps.steps) {
+			o.plain, o.unreached, o.fixed[rimewatch.ProductZoneTemp] = o.plain&^(1<<rimewatch.ProductZoneTemp), true, v
+		}
+	}
 	o.Sane = o.plain
 	found := s.contradictions(c, o)
 	s.broken = (s.broken|bad)&^(o.Sane&^found) | found
@@ -55,7 +69,7 @@ func (s *State) inspect(c *Config, o *Observation) {
 	}
 	o.Sane &^= s.doubts.surroundings()
 	if o.plain.Has(rimewatch.ProductZoneTemp) {
-		s.followStuck(o)
+		s.followStuck(c, o)
 		if s.stuck.stuck {
 			o.Sane, o.Valid = o.Sane&^(1<<rimewatch.ProductZoneTemp), o.Valid&^(1<<rimewatch.ProductZoneTemp)
 		}
@@ -147,7 +161,7 @@ func (s *State) runsBeside(o *Observation) (runs, known bool) {
 
 // followStuck finds a zone sensor that has frozen at one number. Half an hour
 // on the same tenth of a degree happens; not while the compressor cycles.
-func (s *State) followStuck(o *Observation) {
+func (s *State) followStuck(c *Config, o *Observation) {
 	w, v := &s.stuck, o.Reading.Values[rimewatch.ProductZoneTemp]
 	if !w.stuck && s.blind(o.Gap) {
 		w.same, w.runs = StampOf(o.At), 0
@@ -168,7 +182,41 @@ func (s *State) followStuck(o *Observation) {
 		w.stuck = true
 	case w.step > 0 && s.Running() && w.runs == 0 && stood >= max(idleFor, idleMore*minutes(int(w.still))): // a compressor that never stops
 		w.stuck = true
+	case stood < w.standsFor():
+	case w.step > 0:
+		w.stuck = w.stuck || o.At-s.born >= standKnown
+	default:
+		w.stuck = w.stuck || moves(c.Equipment, FixedOf(v))
 	}
+}
+
+// standsFor is for how long the zone may show one number where nothing tells what the compressor
+// does.
+func (w *stuck) standsFor() rimewatch.Time {
+	if w.step == 0 {
+		return neverFor
+	}
+	return max(standFor, stuckMore*minutes(int(w.still)))
+}
+
+// moves reports whether a zone of a type that shows v must move within a day, by the
+// resolution of its sensor: that of one which shows whole degrees may be as coarse.
+func moves(e *rimewatch.Equipment, v Fixed) bool {
+	return e != nil && e.Setpoint != nil && (v%1_0000 != 0 || e.Defrost.ExcursionK >= movingBy)
+}
+
+// ZoneStill returns since when the product zone has shown the one number at which its sensor is
+// stuck, 0 = it is not.
+func (s *State) ZoneStill() rimewatch.Time {
+	if !s.stuck.stuck {
+		return 0
+	}
+	return s.stuck.same.Time()
+}
+
+// ZoneFrozen reports whether it has done so for so long that the unit is not judged.
+func (s *State) ZoneFrozen() bool {
+	return s.stuck.stuck && s.at-s.stuck.same.Time() >= frozenMore*s.stuck.standsFor()
 }
 
 // Contradicted reports whether sensors contradict each other or show what cannot be

@@ -38,7 +38,8 @@ type State struct {
 	last   [rimewatch.NumCore]Fixed
 	broken rimewatch.Fields
 
-	stuck stuck
+	unreached unreached
+	stuck     stuck
 	coming
 	calm
 	running
@@ -86,7 +87,8 @@ type Observation struct {
 	DayEnded    bool                     // likewise a day
 	Shown       Channels                 // in which they showed something new
 	plain       rimewatch.Fields         // measurements that are plausible by themselves, those that are doubted included
-	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain
+	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain, and of a zone that is put aside
+	unreached   bool                     // the zone is put aside
 
 	Relearnt bool // learning began anew before this reading: the silence was long
 }
@@ -182,7 +184,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.at = o.At
 	was := s.last
 	s.last = o.fixed
-	for f := range (rimewatch.CoreFields &^ o.Valid).All() {
+	for f := range (rimewatch.CoreFields &^ o.Valid).All() { // nor is what was put aside
 		s.last[f] = was[f]
 	}
 	if o.Valid.Has(rimewatch.ProductZoneTemp) {

@@ -231,6 +231,9 @@ func (x *search) passes(d *device) bool {
 }
 
 func (x *search) judged(d *device, at rimewatch.Time) bool {
+	if d.live.frozen {
+		return false
+	}
 	var v rimewatch.DeviceView
 	if d.row.whole != nil {
 		x.view(d, &v)

@@ -18,6 +18,7 @@ type live struct {
 	offlineAfter int32 // s
 	alerts       int32 // active ones
 	online       bool
+	frozen       bool
 }
 
 // more is what few devices have.
@@ -62,7 +63,7 @@ func (d *device) setLatest(r *rimewatch.Reading) {
 // show sets what is known of the device's presence.
 func (d *device) show(p *rimewatch.Presence) {
 	l := &d.live
-	l.online = p.Status == rimewatch.Online
+	l.online, l.frozen = p.Status == rimewatch.Online, p.Frozen
 	l.statusAt, l.seenAt, l.heartbeatAt = p.StatusChangedAt, p.LastSeenAt, p.LastHeartbeatAt
 	l.offlineAfter, l.interval = int32(p.OfflineAfterS), p.IntervalS
 	if d.more != nil || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil {
@@ -87,7 +88,7 @@ func (d *device) tell(to *rimewatch.Live) {
 	*to = rimewatch.Live{
 		Presence: rimewatch.Presence{
 			Status: rimewatch.Offline, StatusChangedAt: l.statusAt, LastSeenAt: l.seenAt, LastHeartbeatAt: l.heartbeatAt,
-			OfflineAfterS: int(l.offlineAfter), IntervalS: l.interval,
+			OfflineAfterS: int(l.offlineAfter), IntervalS: l.interval, Frozen: l.frozen,
 		},
 		Latest: d.latest(), CurrentTemp: l.temp, CurrentTempAt: l.tempAt, ActiveAlerts: int(l.alerts),
 	}
