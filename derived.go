@@ -26,6 +26,7 @@ const (
 	DischargeAboveAmbient = "discharge_above_ambient"
 	DoorOpenTime          = "door_open_time"
 	ZoneJump              = "zone_jump" // from one reading to the next
+	ZoneStill             = "product_zone_still" // the product zone shows one number all the time
 	SilentTime            = "silence"
 	ReadingAge            = "reading_age"
 	SilentDevices         = "silent_devices"
@@ -50,6 +51,7 @@ var deriveds = [...]Derived{
 	{DischargeAboveAmbient, "Discharge line above ambient", "K", 1},
 	{DoorOpenTime, "Door open", "min", 0},
 	{ZoneJump, "Jump of the product zone", "K", 1},
+	{ZoneStill, "Standstill of the product zone", "", 0},
 	{SilentTime, "Silence", "s", 0},
 	{ReadingAge, "Age of the newest measurement", "s", 0},
 	{SilentDevices, "Silent devices", "", 0},

@@ -24,12 +24,18 @@ func (s *State) judgeSensors(x *pass) {
 	case z == zoneBeyond && t != nil && !t.is(bitSecond) && s.lasts(x, ruleFault, t):
 		s.note(x, ruleFault)
 	case m.z == zoneBeyond || t != nil:
-		b := s.bounds(x, ruleFault)
-		s.judge(x, ruleFault, &b, m)
+		at, b := *x, s.bounds(x, ruleFault)
+		if since := x.u.ZoneStill(); zoneStands(x.u, broken) && (t == nil || t.zone() != zoneBeyond) {
+			at.e = since
+		}
+		s.judge(&at, ruleFault, &b, m)
 		t = s.pool.track(ruleFault)
 	}
 	if t != nil && z == zoneBeyond {
 		t.peak = unit.Fixed(broken) | unit.Fixed(x.u.Mixup())<<rimewatch.NumCore // remembered until it is resolved
+		if zoneStands(x.u, broken) {
+			t.peak |= stoodStill
+		}
 	}
 	judgeMissing(s, x)
 	dropDoubted(s, x)
@@ -131,13 +137,26 @@ func (s *State) openStale(x *pass, missing rimewatch.Fields, since rimewatch.Tim
 	s.apply(x, ruleStale, &b, x.now, true)
 }
 
+// stoodStill marks in what is remembered of sensor_fault that the zone showed one number all
+// the time.
+const stoodStill = unit.Fixed(1) << 30
+
+// zoneStands reports whether of the broken sensors there is but the zone's, and that it is
+// because it shows one number all the time.
+func zoneStands(u *unit.State, broken rimewatch.Fields) bool {
+	return broken == 1<<rimewatch.ProductZoneTemp && u.ZoneStill() != 0
+}
+
 // brokenSensor names the first sensor that is broken, or was until just now.
 func brokenSensor(u *unit.State, t *track) string {
 	set, mixup := u.Broken(), u.Mixup()
+	still := zoneStands(u, set)
 	if set == 0 {
-		set, mixup = rimewatch.Fields(t.peak)&rimewatch.CoreFields, unit.Mixup(t.peak>>rimewatch.NumCore)
+		set, mixup, still = rimewatch.Fields(t.peak)&rimewatch.CoreFields, unit.Mixup(t.peak>>rimewatch.NumCore), t.peak&stoodStill != 0
 	}
 	switch {
+	case still:
+		return rimewatch.ZoneStill
 	case mixup&unit.Fahrenheit != 0:
 		return rimewatch.AllTemperatures
 	case mixup&unit.AirSwapped != 0:

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
-	"github.com/rimewatch/rimewatch/internal/lab/simulate"
+	"github.com/rimewatch/rimewatch/internal/simulate"
 )
 
 // told plays readings as they are measured, and returns how often each alert opened.
@@ -93,4 +93,24 @@ func TestOddReadings(t *testing.T) {
 		}
 	}
 	t.Logf("%d odd readings", n)
+}
+
+// TestZoneStandsStill: a freezer whose zone shows one number from its first day on is told after a
+// day, as of the first reading, and well again when it moves.
+func TestZoneStandsStill(t *testing.T) {
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "reach_in_freezer"})
+	var s engine.State
+	var out []alert.Transition
+	for at := t0; at < t0+30*rimewatch.Hour; at += 5 * rimewatch.Minute {
+		r := rimewatch.Reading{At: at, ReceivedAt: at}
+		r.Set(rimewatch.ProductZoneTemp, -18)
+		if at > t0+29*rimewatch.Hour {
+			r.Set(rimewatch.ProductZoneTemp, -18-float64(at/rimewatch.Minute%7)/10)
+		}
+		out = append(out, take(&s, &cfg, &r, at)...)
+	}
+	if len(out) != 2 || out[0].Type != rimewatch.SensorFault || out[0].Metric != rimewatch.ZoneStill || out[0].ConditionStartedAt != t0 ||
+		out[0].At < t0+rimewatch.Day || out[0].At > t0+rimewatch.Day+10*rimewatch.Minute || out[1].Kind != alert.Resolved || out[1].Metric != rimewatch.ZoneStill {
+		t.Errorf("%+v", out)
+	}
 }

@@ -218,7 +218,7 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 	if st.after.late && !u.late {
 		w.rejudging.add(u)
 	}
-	if u.online != st.before.online || !slices.Equal(u.alerts, st.alerts) {
+	if u.online != st.before.online || st.before.frozen != st.after.frozen || !slices.Equal(u.alerts, st.alerts) {
 		w.shares.refresh(u, st.state, u.cfg, now) // its score, and whether it is judged, do not wait for their turn
 	}
 	if st.before != st.after.shown || u.vitals != st.vitals || u.added {

@@ -139,3 +139,40 @@ func TestAbsence(t *testing.T) {
 		}
 	}
 }
+
+// TestFrozenZone: a device whose zone has not moved for twice as long as it takes to tell is not
+// judged, in the list, the summary and after a restart, until it moves.
+func TestFrozenZone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.device("A", "reach_in_freezer")
+		judged := func(what string, want bool) {
+			t.Helper()
+			v := r.view("A")
+			same(t, what, v.Judged(r.now()), want)
+			same(t, what+", summary", r.in.Summary(r.ws).UnjudgedDevices == 0, want)
+			list, _, err := r.s.Devices(t.Context(), r.ws, store.DeviceFilter{Judged: &store.Judged{Is: true, At: r.now()}}, store.Page{Limit: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			same(t, what+", listed", len(list) == 1, want)
+		}
+		for range 47 * 2 {
+			r.send(id, r.now(), -18)
+			time.Sleep(30 * time.Minute)
+		}
+		judged("told, and judged", true)
+		for range 2 * 2 {
+			r.send(id, r.now(), -18)
+			time.Sleep(30 * time.Minute)
+		}
+		judged("frozen", false)
+		r.crash()
+		r.send(id, r.now(), -18)
+		judged("after a restart", false)
+		time.Sleep(30 * time.Minute)
+		r.send(id, r.now(), -18.2)
+		judged("it moves", true)
+	})
+}

@@ -62,6 +62,11 @@ var conditions = map[key]entry{
 		what: "With the compressor running, the suction line has been showing hotter gas than the discharge line for %t. Both are being ignored.", over: "The discharge line is hotter than the suction line again. They looked swapped for %t.",
 		do: "Check which probe sits on which line, or how they are named in the device or its gateway.",
 	},
+	{rimewatch.SensorFault, rimewatch.ZoneStill}: {
+		title: "Product temperature has stopped changing", ending: "Product temperature changing again",
+		what: "The product zone has not changed for %t, far longer than it ever stands still. A value that cannot move proves nothing: its limits are not applied to it.", over: "The product zone is changing again after %t.",
+		do: "Does the probe still measure? Warm it with your hand and watch the value; check its plug, and whether the device sends its setpoint instead. Until then, read the temperature by hand.",
+	},
 	{rimewatch.SensorFault, rimewatch.ZoneJump}: {
 		title: "Product probe probably moved", ending: "Product probe steady again",
 		what: "The product zone jumped by %v from one reading to the next, as hardly any room can.", over: "The product zone has been steady again for an hour after a jump of %p.",

@@ -33,6 +33,7 @@ var scenes = []scene{
 	{rimewatch.DeviceOffline, "silence", "s", 180, 0, 180, 5460, 5460, 0, 88},
 	{rimewatch.SensorStale, "reading_age", "s", 900, 0, 900, 2700, 2700, 15, 45},
 	{rimewatch.SensorFault, "compressor_discharge_temp", "", 0, 0, 0, 0, 0, 5, 190},
+	{rimewatch.SensorFault, "product_zone_still", "", 0, 0, 0, 0, 0, 1450, 65},
 	{rimewatch.SensorFault, "zone_jump", "K", 0, 0, 14.2, 14.2, 0, 5, 65},
 	{rimewatch.PowerLoss, "voltage", "V", 0, 115, 0, 0, 229.6, 0, 95},
 	{rimewatch.LowVoltage, "voltage", "V", 207, 195.5, 203.2, 191.4, 222, 1, 36},

@@ -38,6 +38,7 @@ export const derived = [
   { measure: 'discharge_above_ambient', label: tr('Discharge line above ambient'), unit: 'K', digits: 1 },
   { measure: 'door_open_time', label: tr('Door open'), unit: 'min', digits: 0 },
   { measure: 'zone_jump', label: tr('Jump of the product zone'), unit: 'K', digits: 1 },
+  { measure: 'product_zone_still', label: tr('Standstill of the product zone'), unit: '', digits: 0 },
   { measure: 'silence', label: tr('Silence'), unit: 's', digits: 0 },
   { measure: 'reading_age', label: tr('Age of the newest measurement'), unit: 's', digits: 0 },
   { measure: 'silent_devices', label: tr('Silent devices'), unit: '', digits: 0 },
