@@ -25,7 +25,7 @@ const (
 	SuctionAboveZone      = "suction_above_zone"
 	DischargeAboveAmbient = "discharge_above_ambient"
 	DoorOpenTime          = "door_open_time"
-	ZoneJump              = "zone_jump" // from one reading to the next
+	ZoneJump              = "zone_jump"          // from one reading to the next
 	ZoneStill             = "product_zone_still" // the product zone shows one number all the time
 	SilentTime            = "silence"
 	ReadingAge            = "reading_age"
