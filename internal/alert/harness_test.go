@@ -2,6 +2,8 @@ package alert
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -87,7 +89,8 @@ type device struct {
 	// their readings there were.
 	values map[string]float64
 	minute int
-	on, of int // cycle: minutes of run in a cycle, 0 = as values say
+	on, of int  // cycle: minutes of run in a cycle, 0 = as values say
+	still  bool // the zone shows one number; it flickers otherwise
 }
 
 func newDevice(t failer, c *Config) *device {
@@ -169,7 +172,8 @@ func zoneReading(at rimewatch.Time, v float64) rimewatch.Reading {
 //	0m..60m v=230 i=15 a reading a minute with these fields and those of the
 //	                  steps before; "on" and "off" set what a running or a
 //	                  standing compressor shows, "cycle=9/17" alternates them,
-//	                  "v=" leaves a field out, "v!" breaks its sensor
+//	                  "v=" leaves a field out, "v!" breaks its sensor; "still"
+//	                  keeps the zone from flickering
 func (u *device) run(script string) {
 	for line := range strings.Lines(script) {
 		w := strings.Fields(line)
@@ -314,6 +318,7 @@ func (u *device) minutes(from, to rimewatch.Time, words []string) {
 		u.values = map[string]float64{"z": -20, "a": 24, "h": 50, "v": 230}
 		u.set(standing...)
 	}
+	u.still = slices.Contains(words, "still")
 	for i, w := range words {
 		switch {
 		case w == "on", w == "off":
@@ -323,7 +328,7 @@ func (u *device) minutes(from, to rimewatch.Time, words []string) {
 			if _, err := fmt.Sscanf(w, "cycle=%d/%d", &u.on, &u.of); err != nil {
 				u.t.Fatal(err)
 			}
-		case strings.HasPrefix(w, "every="):
+		case w == "still", strings.HasPrefix(w, "every="):
 			continue
 		default:
 			u.set(words[i])
@@ -356,6 +361,7 @@ func (u *device) minutes(from, to rimewatch.Time, words []string) {
 			}
 		}
 		u.cycle(&r)
+		u.flicker(&r)
 		u.observe(r)
 		u.minute++
 	}
@@ -398,6 +404,16 @@ func (u *device) cycle(r *rimewatch.Reading) {
 	if r.Present.Has(rimewatch.ProductZoneTemp) {
 		r.Set(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]+float64(k%7)/10)
 	}
+}
+
+// flicker moves a zone that does not cycle by a step of its sensor, once in sixty readings
+// and towards what is usual: none stands still for days.
+func (u *device) flicker(r *rimewatch.Reading) {
+	v, sent := r.Value(rimewatch.ProductZoneTemp)
+	if !sent || u.of != 0 || u.still || u.minute%60 != 37 {
+		return
+	}
+	r.Set(rimewatch.ProductZoneTemp, v+math.Copysign(0.1, -20-v))
 }
 
 func (u *device) numberOf(words []string, key string) float64 {

@@ -21,7 +21,8 @@ type oracle struct {
 	warn, crit               float64
 	hasCrit                  bool
 	delay, critDelay, clear  rimewatch.Time
-	confirm                  rimewatch.Time // that one reading alone waits for the next one
+	next                     rimewatch.Time // when the next reading is overdue
+	seldom                   bool           // a defrost may be over by then
 	interval, heard          rimewatch.Time // of the readings, and of the newest of any kind
 	counts, again            rimewatch.Time // what was beyond its limit before counts from here: most of it passed unseen, until again
 	delta                    float64
@@ -38,9 +39,20 @@ type oracle struct {
 // measuredBy takes how seldom the device measures.
 func (o *oracle) measuredBy(u *device) {
 	o.interval = u.s.unit.Interval()
-	if o.confirm = 0; unit.Seldom(&u.s.unit) {
-		o.confirm = o.interval * 3 / 2
+	o.next, o.seldom = o.interval*3/2, unit.Seldom(&u.s.unit)
+}
+
+// waits is for how long a warning that one reading alone shows waits for the next one: until it
+// is overdue where a defrost may be over by then, else for ten minutes more than its delay
+// at most.
+func (o *oracle) waits() rimewatch.Time {
+	if o.seldom && o.defrosts && !o.low {
+		return max(o.delay, o.next)
 	}
+	if o.delay == 0 {
+		return 0
+	}
+	return max(o.delay, min(o.next, o.delay+10*minute))
 }
 
 func (o *oracle) beyond(limit, v float64) bool {
@@ -90,11 +102,11 @@ func (o *oracle) at(t rimewatch.Time) bool {
 	lasted := o.tcs && warns(tcsCritical)
 	critDelay := o.critDelay
 	delay, newest := o.delay, o.times[len(o.times)-1]
-	if o.hasCrit && !o.low && o.since(isCrit) == newest { // one reading alone
-		critDelay = max(critDelay, o.confirm)
+	if o.hasCrit && !o.low && o.seldom && o.since(isCrit) == newest { // one reading alone
+		critDelay = max(critDelay, o.next)
 	}
-	if o.defrosts && !o.low && warm == newest {
-		delay = max(delay, o.confirm)
+	if warm == newest {
+		delay = o.waits()
 	}
 	severe := lasted || o.hasCrit && o.held(isCrit, critDelay, t)
 	cleared := o.held(func(v float64) bool { return o.past(o.warn, v) }, clear, t)
@@ -138,7 +150,7 @@ func (o *oracle) note(t rimewatch.Time, k Kind) {
 func (o *oracle) until(to rimewatch.Time) {
 	var moments []rimewatch.Time
 	for _, t := range o.times {
-		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.confirm, o.clear, tcsCritical, flapQuiet} {
+		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.waits(), o.next, o.clear, tcsCritical, flapQuiet} {
 			moments = append(moments, t+d)
 		}
 	}
@@ -185,7 +197,7 @@ func (o *oracle) manual(t rimewatch.Time) {
 
 // TestTemperatureByDefinition is about a condition that lasts; what adds up is
 // TestExposureByDefinition's. It lives some weeks of a random unit with gaps, nulls,
-// late readings, duplicates, manual resolves and restarts, and compares every
+// single readings that no zone can show, late readings, duplicates, manual resolves and restarts, and compares every
 // transition with the oracle's.
 func TestTemperatureByDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -215,7 +227,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 		u.forgetful = true
 		typ := map[bool]rimewatch.AlertType{false: rimewatch.HighTemperature, true: rimewatch.LowTemperature}[low]
 		end := epoch + 21*rimewatch.Day
-		v := o.warn
+		v, odd := o.warn, rimewatch.Time(0)
 		for u.now < end && len(o.times) < 2000 {
 			gap := rapid.SampledFrom([]rimewatch.Time{7 * second, minute, minute, 5*minute + 1, 17 * minute, 50 * minute, 3 * hour, 11 * hour}).Draw(t, "gap")
 			to := u.now + gap
@@ -225,7 +237,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 			}
 			u.advance(to)
 			u.reload = rapid.IntRange(0, 9).Draw(t, "restart") == 0
-			switch rapid.IntRange(0, 11).Draw(t, "what") {
+			switch rapid.IntRange(0, 12).Draw(t, "what") {
 			case 0:
 				u.observe(rimewatch.Reading{At: u.now})
 				o.heard = u.now
@@ -234,12 +246,20 @@ func TestTemperatureByDefinition(t *testing.T) {
 					u.observe(zoneReading(o.times[n-1], 50), zoneReading(o.times[n-1]-minute, map[bool]float64{false: -50, true: 50}[low]))
 					o.late(o.times[n-1] - minute)
 				}
+			case 12: // one that no zone can have come to by now, and that no other confirms: as if there were none
+				if n := len(o.times); n > 0 && u.now-o.times[n-1] <= 6*minute && u.now-odd > max(10*minute, 6*o.interval) {
+					u.observe(zoneReading(u.now, v+rapid.SampledFrom([]float64{-40, 40}).Draw(t, "odd")))
+					o.heard, odd = u.now, u.now
+				}
 			case 2:
 				u.s.Resolved(u.c, &u.s.unit, typ, u.now)
 				o.manual(u.now)
 			default:
 				step := rapid.IntRange(-6, 6).Draw(t, "step")
-				v = max(o.warn-4, min(o.warn+4, round(v+float64(step)/2)))
+				was := v
+				if v = max(o.warn-4, min(o.warn+4, round(v+float64(step)/2))); v == was {
+					v = round(v - 0.1) // no zone shows one number for weeks
+				}
 				u.observe(zoneReading(u.now, v))
 				o.measuredBy(u)
 				o.read(u.now, v)

@@ -71,7 +71,7 @@ var ruleCases = []struct{ name, script, want string }{
 		72h18m opened high_suction_temperature warning since 72h3m value 20 peak 20 limit 18
 		73h10m resolved high_suction_temperature warning since 72h3m value -3 peak 20 limit 18`},
 	{"suction: colder than the zone is liquid", known + `
-		72h..73h on s=-23
+		72h..73h on s=-23 still
 		73h..74h s=-3`, `
 		72h18m opened low_suction_temperature warning since 72h8m value -3 peak -3 limit -2
 		73h10m resolved low_suction_temperature warning since 72h8m value 17 peak -3 limit -2`},
@@ -293,25 +293,30 @@ var ruleCases = []struct{ name, script, want string }{
 		72h1m..73h z=-20`, ``},
 	{"a zone that shows one number while the compressor cycles is stuck", `
 		0m..72h cycle=9/17
-		72h..72h9m on z=-18
-		72h9m..72h18m off
-		72h18m..72h27m on
-		72h27m..72h36m off
-		72h36m..72h45m on
-		72h45m..73h30m off
+		72h..72h9m on z=-18 still
+		72h9m..72h18m off still
+		72h18m..72h27m on still
+		72h27m..72h36m off still
+		72h36m..72h45m on still
+		72h45m..73h30m off still
 		73h30m..74h cycle=9/17 z=-20`, `
 		73h5m opened sensor_fault warning since 73h product_zone_temp
 		73h35m resolved sensor_fault warning since 73h product_zone_temp`},
 	{"a coarse buffered probe that often stands still is not stuck", `
-		0m..50m on z=-18
+		0m..50m on z=-18 still
 		50m..100m cycle=9/17 z=-18.5
-		100m..102m on z=-18
-		102m..111m off
-		111m..120m on
-		120m..129m off
-		129m..138m on
-		138m..147m off
-		147m..200m on`, ``},
+		100m..102m on z=-18 still
+		102m..111m off still
+		111m..120m on still
+		120m..129m off still
+		129m..138m on still
+		138m..147m off still
+		147m..200m on still`, ``},
+	{"a zone that stands still though the compressor never stops is told at once when its time is over", known + `
+		72h..74h30m on still
+		74h30m..75h cycle=9/17`, `
+		74h1m opened sensor_fault warning since 72h product_zone_still
+		74h35m resolved sensor_fault warning since 72h product_zone_still`},
 	{"a zone that is no longer sent is stale", known + `
 		72h..74h z=
 		74h..75h z=-20`, `
@@ -413,7 +418,7 @@ func TestProbeMoved(t *testing.T) {
 	send := func(until rimewatch.Time, v float64) {
 		for ; at < epoch+until; at += 15 * minute {
 			r := rimewatch.Reading{At: at, ReceivedAt: at}
-			r.Set(rimewatch.ProductZoneTemp, v)
+			r.Set(rimewatch.ProductZoneTemp, v+float64(((at-epoch)/(15*minute)+4)%8/7)/10) // now and then a step of the sensor
 			u.advance(at)
 			u.observe(r)
 		}

@@ -40,6 +40,8 @@ var temperatureCases = []struct {
 		1h opened high_temperature warning since 0s value -13 peak -13 limit -15`},
 	{"one reading inside takes nothing from what adds up", "walkin_freezer", `
 		0m -14
+		20m -14
+		40m -14
 		59m -15
 		60m -14
 		61m -14`, `
@@ -261,15 +263,16 @@ var offlineCases = []struct {
 		13m opened device_offline warning since 13m
 		1h13m escalated device_offline critical since 13m
 		1h31m resolved device_offline critical since 13m`},
-	{"after a silence a fresh value needs no second one", "walkin_freezer", `
+	{"after a silence a fresh value waits for a second one, for ten minutes at most", "walkin_freezer", `
 		0m -20
 		1m silent
 		5m delay 30
+		10m beat
 		10m -14
-		11m tick`, `
+		21m tick`, `
 		4m opened device_offline warning since 4m
 		10m resolved device_offline warning since 4m
-		10m30s opened high_temperature warning since 10m value -14 peak -14 limit -15`},
+		20m30s opened high_temperature warning since 10m value -14 peak -14 limit -15`},
 	{"silence does not resolve a temperature", "walkin_freezer", `
 		0m -14
 		61m -16
@@ -330,6 +333,7 @@ var peopleCases = []struct {
 		61m resolve high_temperature
 		62m -20
 		63m -14
+		64m -14
 		200m tick`, `
 		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
 		2h3m opened high_temperature warning since 1h3m value -14 peak -14 limit -15`},

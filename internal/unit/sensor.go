@@ -206,9 +206,9 @@ func moves(e *rimewatch.Equipment, v Fixed) bool {
 }
 
 // ZoneStill returns since when the product zone has shown the one number at which its sensor is
-// stuck, 0 = it is not.
+// stuck, 0 = it is not, or has not been for long enough to tell without the compressor.
 func (s *State) ZoneStill() rimewatch.Time {
-	if !s.stuck.stuck {
+	if !s.stuck.stuck || s.at-s.stuck.same.Time() < s.stuck.standsFor() {
 		return 0
 	}
 	return s.stuck.same.Time()
