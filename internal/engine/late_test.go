@@ -31,7 +31,7 @@ func (s *slow) deliver(now rimewatch.Time, i int, list []rimewatch.Reading, open
 func TestBacklogBehindALiveReading(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSlow()
-		critical, delay := 12.0, 1200
+		critical, delay := 8.0, 1200
 		s.cfg = engine.ConfigOf(&rimewatch.Device{EquipmentType: "other", HeartbeatIntervalS: 60, Limits: &rimewatch.LimitOverrides{
 			TempMax: ptr(5.0), CriticalMax: &critical, DelayS: ptr(600), CriticalDelayS: &delay, ClearS: ptr(300),
 		}})
@@ -40,7 +40,7 @@ func TestBacklogBehindALiveReading(t *testing.T) {
 		v := 3.0
 		for i := range temps {
 			if i >= 10 && rapid.IntRange(0, 14).Draw(t, "change") == 0 {
-				v = rapid.SampledFrom([]float64{3, 4.9, 8, 8, 14}).Draw(t, "temperature")
+				v = rapid.SampledFrom([]float64{3, 4.9, 7, 7, 9}).Draw(t, "temperature")
 			}
 			temps[i] = v
 		}

@@ -186,7 +186,7 @@ func (l *life) reading(at rimewatch.Time, last bool) {
 	r := rimewatch.Reading{At: at, ReceivedAt: l.now}
 	zone, volts := 3+float64(at/rimewatch.Minute%7)/10, 230+float64(at/rimewatch.Minute%5)
 	if l.p.during("warm", at) {
-		zone = 6
+		zone = 6 + float64(at/rimewatch.Minute%3)/10
 	}
 	if l.p.during("sag", at) {
 		volts = 200
