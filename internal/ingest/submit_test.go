@@ -130,7 +130,7 @@ func TestPortions(t *testing.T) {
 			{"in turn, none of whom is done before the others", t.Context(), brought(2, 0, 1, 2, 3, 4, 0, 1, 2, 3, 4), [][2]int{{10, 5}}},
 			{"few", t.Context(), brought(2, 0, 1, 2, 3, 4, 5, 6, 7), [][2]int{{8, 8}}},
 			{"with an answer that is kept", kept, brought(2, all...), [][2]int{{14, 14}}},
-			{"alerts", t.Context(), brought(9, all...), [][2]int{{2, 2}, {2, 2}, {2, 2}, {2, 2}, {2, 2}, {2, 2}, {2, 2}}},
+			{"alerts", t.Context(), brought(5.9, all...), [][2]int{{2, 2}, {2, 2}, {2, 2}, {2, 2}, {2, 2}, {2, 2}, {2, 2}}},
 		} {
 			if err := r.in.Submit(x.ctx, x.inputs, nil); err != nil {
 				t.Fatal(x.name, err)
@@ -142,7 +142,7 @@ func TestPortions(t *testing.T) {
 		same(t, "alerts", len(r.alerts()), len(ids))
 
 		c.full = 2
-		list := brought(9, all...)
+		list := brought(5.9, all...)
 		if err := r.in.Submit(t.Context(), list, nil); err == nil {
 			t.Error("no error from a full disk")
 		}
@@ -155,7 +155,7 @@ func TestPortions(t *testing.T) {
 		same(t, "accepted after a full disk, the others are duplicates", accepted(list), 8)
 
 		// A stop waits for all that was begun.
-		list = brought(9, all...)
+		list = brought(5.9, all...)
 		done := make(chan error, 1)
 		go func() { done <- r.in.Submit(t.Context(), list, nil) }()
 		synctest.Wait()
