@@ -236,7 +236,7 @@ func TestSummaryOfOneMoment(t *testing.T) {
 			inputs[i] = store.Input{Kind: store.InputReading, DeviceID: r.prompt(fmt.Sprint("C", i))}
 		}
 		r.count()
-		for _, temp := range []float64{3, 9} {
+		for _, temp := range []float64{3, 5.9} {
 			for i := range inputs {
 				inputs[i].Outcome, inputs[i].Reading = store.Accepted, rimewatch.Reading{At: r.now()}
 				inputs[i].Reading.Set(rimewatch.ProductZoneTemp, temp)
