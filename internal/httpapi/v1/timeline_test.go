@@ -40,9 +40,9 @@ func TestTimeline(t *testing.T) {
 		r.advance(time.Minute)
 		r.do(post("/v1/readings", r.feed, fmt.Sprintf(`{"device_serial":"A","product_zone_temp":%d}`, temp)))
 	}
-	feed(-10)
+	feed(-6)
 	r.do(post("/v1/alerts/1/acknowledge", r.full, `{"note":"on my way"}`))
-	feed(0)
+	feed(-1)
 	r.do(r.browser(post("/v1/alerts/1/notes", "", `{"note":"door stood open"}`)))
 	r.do(post("/v1/alerts/1/resolve", r.full, `{"note":"shut"}`))
 	r.do(r.browser(post("/v1/alerts/1/notes", "", `{"note":"goods checked"}`)))
