@@ -62,7 +62,9 @@ type Presence struct {
 	BatteryPct      *float64
 	RSSI            *float64 // dBm
 	UptimeS         *int64
-	Frozen          bool // its product zone has shown one number for so long that nothing is judged by it
+	ZoneTemp        float64 // °C, the product-zone temperature that counts while a newer one is put aside, as CurrentTemp then
+	ZoneTempAt      Time    // its recorded_at, 0 = none is put aside
+	Frozen          bool    // its product zone has shown one number for so long that nothing is judged by it
 }
 
 // Live is what readings, heartbeats and time say of a device. It is kept in
@@ -70,7 +72,7 @@ type Presence struct {
 type Live struct {
 	Presence
 	Latest        Reading // newest by recorded_at; At == 0 before the first
-	CurrentTemp   float64 // newest product-zone temperature by recorded_at, °C
+	CurrentTemp   float64 // newest product-zone temperature by recorded_at that is not put aside, °C
 	CurrentTempAt Time    // 0 before the first
 	ActiveAlerts  int
 }

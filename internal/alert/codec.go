@@ -11,10 +11,11 @@ import (
 // codecVersion starts every encoded State. One of a version before the oldest is
 // refused: its device is then judged anew, and alerts that are active lose their peaks.
 const (
-	codecVersion  = 13
+	codecVersion  = 14
 	oldestVersion = 11
 	withFits      = 12 // knows of limits that do not fit
 	withExposure  = 13 // and of the time beyond limits that adds up
+	withOdd       = 14 // and of temperatures that were put aside
 )
 
 var errState = errors.New("alert: not an encoded state of this version")
@@ -55,6 +56,7 @@ func (s *State) Move(by rimewatch.Time, arrivals, events bool) {
 				*t += by
 			}
 		}
+		moveStamp(&s.odd, by)
 	}
 	if events {
 		moveStamp(&s.paused, by)
@@ -103,6 +105,9 @@ func (s *State) code(c *unit.Codec, version byte) {
 		for k := range s.exposures {
 			s.exposures[k].code(c)
 		}
+	}
+	if version >= withOdd {
+		c.Stamps(&s.odd)
 	}
 	// An active alert always has a track.
 	c.Check(s.active>>numRules == 0 && s.live>>numRules == 0 && s.active&^s.pool.rules == 0 && (s.inhibited|s.spoke)&^s.active == 0 && s.inhibited&s.spoke == 0 &&

@@ -19,9 +19,12 @@
 //   - A delay or clear time completes by timer only while the device is online
 //     and only on a value that was recent when it arrived. After a silence, and
 //     after a downtime of the service, the timers give the device a third of
-//     its offline time for a first reading; once it has come, that of product
-//     temperature needs no second one, but on a device that measures every half
+//     its offline time for a first reading; once it has come, the warning of product
+//     temperature waits for a second one where the delay is shorter than the usual
+//     interval, for 10 min at most, longer on a device that measures every half
 //     hour or more seldom (confirmed).
+//   - A product temperature that the unit cannot have reached (package unit) is put aside:
+//     it counts when two more confirm it, or by timer when no other has come for 10 min.
 //   - Beside product temperature and presence, timers wait for the next reading
 //     while it is not overdue: one odd sample is never an alert.
 //   - Beside the condition that lasts, time beyond the limits of product temperature,

@@ -23,6 +23,9 @@ type oracle struct {
 	delay, critDelay, clear  rimewatch.Time
 	next                     rimewatch.Time // when the next reading is overdue
 	seldom                   bool           // a defrost may be over by then
+	oddAt                    rimewatch.Time // of the temperature that no zone can have come to and that nothing followed, 0 = there is none
+	odd                      float64
+	judged                   rimewatch.Time // up to here
 	interval, heard          rimewatch.Time // of the readings, and of the newest of any kind
 	counts, again            rimewatch.Time // what was beyond its limit before counts from here: most of it passed unseen, until again
 	delta                    float64
@@ -146,8 +149,20 @@ func (o *oracle) note(t rimewatch.Time, k Kind) {
 	o.log = append(o.log, fmt.Sprintf("%s %s %s %v", short(t), k, s, o.flapping))
 }
 
-// until judges every moment up to to at which anything could change.
+// until judges every moment up to to at which anything could change. What no zone can have come to
+// counts after ten minutes without another temperature.
 func (o *oracle) until(to rimewatch.Time) {
+	if due := o.oddAt + 10*minute; o.oddAt != 0 && due <= to {
+		o.judge(due - 1)
+		o.take(o.oddAt, o.odd, due)
+	}
+	o.judge(to)
+}
+
+// judge judges every moment up to to that was not before: what is waited for may be another time
+// since the newest reading.
+
+func (o *oracle) judge(to rimewatch.Time) {
 	var moments []rimewatch.Time
 	for _, t := range o.times {
 		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.waits(), o.next, o.clear, tcsCritical, flapQuiet} {
@@ -158,10 +173,11 @@ func (o *oracle) until(to rimewatch.Time) {
 	slices.Sort(moments)
 	for _, t := range moments {
 		if t >= o.times[len(o.times)-1] && t <= to {
-			for o.at(t) {
+			for o.at(max(t, o.judged)) {
 			}
 		}
 	}
+	o.judged = to
 }
 
 func (o *oracle) read(t rimewatch.Time, v float64) {
@@ -169,15 +185,25 @@ func (o *oracle) read(t rimewatch.Time, v float64) {
 	if n := len(o.times); n > 400 {
 		o.times, o.values = o.times[n-300:], o.values[n-300:]
 	}
-	o.times, o.values = append(o.times, t), append(o.values, v)
+	o.times, o.values, o.oddAt = append(o.times, t), append(o.values, v), 0
 	if gap := t - o.heard; o.tcs && !o.critical && gap > max(tcsCritical/2, 3*o.interval) && o.heard-o.warm() < o.delay && (o.active || o.delay <= tcsCritical/2) && o.warm() < t-tcsCritical/2 && !(o.hasCrit && o.beyond(o.crit, v)) {
 		o.counts, o.again = t-tcsCritical/2, t
 	}
 	o.heard = t
+	o.hold(v, t)
+}
+
+// take has a temperature of t count that is known to at now.
+func (o *oracle) take(t rimewatch.Time, v float64, now rimewatch.Time) {
+	o.times, o.values, o.oddAt = append(o.times, t), append(o.values, v), 0
+	o.hold(v, now)
+}
+
+func (o *oracle) hold(v float64, now rimewatch.Time) {
 	if o.past(o.warn, v) {
 		o.muted = false
 	}
-	for o.at(t) {
+	for o.at(now) {
 	}
 }
 
@@ -246,10 +272,11 @@ func TestTemperatureByDefinition(t *testing.T) {
 					u.observe(zoneReading(o.times[n-1], 50), zoneReading(o.times[n-1]-minute, map[bool]float64{false: -50, true: 50}[low]))
 					o.late(o.times[n-1] - minute)
 				}
-			case 12: // one that no zone can have come to by now, and that no other confirms: as if there were none
+			case 12: // one that no zone can have come to by now, and that no other confirms: as if there were none while others come
 				if n := len(o.times); n > 0 && u.now-o.times[n-1] <= 6*minute && u.now-odd > max(10*minute, 6*o.interval) {
-					u.observe(zoneReading(u.now, v+rapid.SampledFrom([]float64{-40, 40}).Draw(t, "odd")))
-					o.heard, odd = u.now, u.now
+					o.odd = v + rapid.SampledFrom([]float64{-40, 40}).Draw(t, "odd")
+					u.observe(zoneReading(u.now, o.odd))
+					o.heard, odd, o.oddAt = u.now, u.now, u.now
 				}
 			case 2:
 				u.s.Resolved(u.c, &u.s.unit, typ, u.now)

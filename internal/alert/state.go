@@ -34,6 +34,7 @@ type State struct {
 	edited     uint32      // set of rules whose limits are others since a moment ago; the next Tick supersedes
 	zoneGap    gap
 	zoneSeen   unit.Stamp // the product temperature that zoneGap was learnt from last
+	odd        unit.Stamp // by arrival: a product temperature that was put aside counts if no other has by then
 }
 
 func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
@@ -99,7 +100,10 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 		s.relearn(&x, rimewatch.RelearnSilence)
 	}
 	if v, ok := x.value(rimewatch.ProductZoneTemp); ok {
+		s.odd = unit.Stamp{}
 		s.judgeZone(&x, v)
+	} else if x.recent && !s.odd.Set() && unit.Unreached(u) {
+		s.odd = unit.StampOf(now + confirmWithin)
 	}
 	judgeWarming(s, &x)
 	if c.Rules != 0 {
@@ -190,6 +194,7 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 
 // fire applies what is due by the wall clock.
 func (s *State) fire(x *pass) {
+	s.confirmOdd(x)
 	if x.now-x.u.Fresh() >= staleAfter { // no device's readings are missed sooner
 		if due := s.staleDue(x); due <= x.now && due < s.aliveUntil {
 			s.openStale(x, 0, x.u.Fresh())
@@ -246,6 +251,9 @@ func (s *State) Deadline(c *Config, p Presence, u *unit.State) rimewatch.Time {
 	first := never
 	if p.Online {
 		first = s.staleDue(&x)
+	}
+	if s.odd.Set() {
+		first = min(first, s.odd.Time())
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
 		i := lowest(set)

@@ -273,6 +273,47 @@ var offlineCases = []struct {
 		4m opened device_offline warning since 4m
 		10m resolved device_offline warning since 4m
 		20m30s opened high_temperature warning since 10m value -14 peak -14 limit -15`},
+	{"who goes offline while a warning waits for a second reading is told of before", "walkin_freezer", `
+		0m -20
+		5m -20
+		10m -20
+		11m delay 60
+		15m -14
+		15m silent
+		30m tick`, `
+		17m59.999s opened high_temperature warning since 15m value -14 peak -14 limit -15
+		18m opened device_offline warning since 18m`},
+	{"what no unit can have reached counts when nothing else has come for ten minutes", "walkin_freezer", `
+		0m -20
+		1m -20
+		2m -20
+		3m 10
+		5m null
+		90m tick`, `
+		1h3m opened high_temperature critical since 3m value 10 peak 10 limit -12`},
+	{"though the device is offline by then, if its delay was over before", "walkin_freezer", `
+		0m -20
+		1m -20
+		1m delay 60
+		2m -20
+		3m 10
+		3m silent
+		20m tick`, `
+		6m opened device_offline warning since 6m
+		13m opened high_temperature warning since 3m value 10 peak 10 limit -15`},
+	{"not when another has", "walkin_freezer", `
+		0m -20
+		1m -20
+		2m -20
+		3m 10
+		12m -20
+		90m tick`, ``},
+	{"nor one of a backlog that came too late", "walkin_freezer", `
+		0m -20
+		1m -20
+		2m -20
+		40m 10 at 3m
+		150m tick`, ``},
 	{"silence does not resolve a temperature", "walkin_freezer", `
 		0m -14
 		61m -16

@@ -26,10 +26,10 @@ func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 // confirmed lets the warning of a temperature that one reading alone shows wait for the next
 // one, for at most confirmWithin. Where a reading comes every half hour or more seldom, so that
 // a defrost may be over by then, it waits longer, and so does anybody's being woken: a warning
-// of a type that defrosts. If the next one is overdue, nothing waits any longer. Too cold waits no
-// longer than that: what freezes is lost within minutes.
+// of a type that defrosts. If the next one is overdue, or the device goes offline, nothing waits any
+// longer. Too cold waits no longer than that: what freezes is lost within minutes.
 func confirmed(s *State, x *pass, i rule, b bounds) bounds {
-	next := x.u.Interval() * 3 / 2
+	next := min(x.u.Interval()*3/2, s.aliveUntil-1-x.u.ZoneAt())
 	seldom := i == ruleHigh && unit.Seldom(x.u)
 	if !seldom && next <= b.warnDelay {
 		return b
@@ -124,6 +124,20 @@ func (s *State) judgeZone(x *pass, v float64) {
 		s.passed(x, i)
 	}
 	s.review(x)
+}
+
+// confirmOdd judges the product temperature that was put aside as of when it was measured, once no
+// other has come for confirmWithin: a true alarm is told though the device sends no more.
+func (s *State) confirmOdd(x *pass) {
+	if !s.odd.Set() || s.odd.Time() > x.now {
+		return
+	}
+	s.odd = unit.Stamp{}
+	if v, at, ok := unit.Confirm(x.u); ok {
+		measured := *x
+		measured.e, measured.o, measured.mayOpen = at, &unit.Observation{At: at}, false // what it opens is due by the clock
+		s.judgeZone(&measured, v)
+	}
 }
 
 // unseen takes a silence for what it is: a temperature that was beyond its limit before one

@@ -105,6 +105,15 @@ func (s *State) moveEvents(by rimewatch.Time) {
 	s.Predict.Move(by)
 }
 
+// ZoneBefore is the product temperature that counts, °C, and its recorded_at, while a newer one is
+// put aside because the unit cannot have reached it; ok is false otherwise.
+func (s *State) ZoneBefore() (v float64, at rimewatch.Time, ok bool) {
+	if !unit.Unreached(&s.Unit) {
+		return 0, 0, false
+	}
+	return s.Unit.Last(rimewatch.ProductZoneTemp), s.Unit.ZoneAt() - s.behind.moves(), true
+}
+
 // tick does what the passing of time brings.
 func (s *State) tick(c *Config, down []presence.Downtime, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	s.Presence.Tick(c.Presence, down, now)

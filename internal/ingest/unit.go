@@ -111,6 +111,9 @@ func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Pr
 		UptimeS:         v.uptime,
 		Frozen:          state.Unit.ZoneFrozen(),
 	}
+	if v, at, aside := state.ZoneBefore(); aside {
+		out.ZoneTemp, out.ZoneTempAt = v, at
+	}
 	if p.Online {
 		out.Status = rimewatch.Online
 	}
@@ -133,15 +136,16 @@ type shown struct {
 	changedAt, heartbeatAt rimewatch.Time
 	offlineAfter, interval time.Duration
 	online, announced      bool
-	frozen                 bool
+	frozen, aside          bool
 }
 
 func shownOf(state *engine.State, cfg *engine.Config) shown {
 	p := &state.Presence
+	_, _, aside := state.ZoneBefore()
 	return shown{
 		changedAt: p.ChangedAt, heartbeatAt: p.LastHeartbeat, online: p.Online, announced: p.Announced,
 		offlineAfter: p.OfflineAfter(cfg.Presence).Truncate(time.Second), interval: intervalOf(p, cfg),
-		frozen: state.Unit.ZoneFrozen(),
+		frozen: state.Unit.ZoneFrozen(), aside: aside,
 	}
 }
 

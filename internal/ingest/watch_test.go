@@ -176,3 +176,35 @@ func TestFrozenZone(t *testing.T) {
 		judged("it moves", true)
 	})
 }
+
+// TestTemperatureOutOfReach: a temperature that no unit can have come to is not shown as the
+// current one until nothing else has come for ten minutes; then it is, and its alert is told
+// though the device is offline. A crash in between changes nothing.
+func TestTemperatureOutOfReach(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		id := r.limited("A", 5, 60)
+		r.warm(id, 3, 10*time.Minute)
+		shows := func(when string, temp float64, at rimewatch.Time) {
+			t.Helper()
+			synctest.Wait()
+			v := r.view("A")
+			same(t, when, []any{v.CurrentTemp, v.CurrentTempAt}, []any{temp, at})
+		}
+		usual := r.now() - rimewatch.Minute
+		odd := r.now()
+		r.send(id, odd, 40)
+		shows("at once", 3, usual)
+		time.Sleep(5 * time.Minute)
+		r.crash()
+		shows("after a crash", 3, usual)
+		r.events()
+		time.Sleep(5*time.Minute - time.Second)
+		shows("shortly before", 3, usual)
+		same(t, "shortly before", r.events(), []string(nil))
+		time.Sleep(2 * time.Second)
+		shows("ten minutes later", 40, odd)
+		same(t, "ten minutes later", r.events(), []string{"alert.opened high_temperature warning"})
+	})
+}

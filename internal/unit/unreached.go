@@ -8,8 +8,8 @@ import (
 
 // unreached are temperatures of the zone that the unit cannot have reached since the reading
 // before: a default of the electronics, a bad contact, a probe that dies. They are put
-// aside until three show the same; then the zone is what they show. One that comes alone is
-// forgotten. What the zone was before such a change is kept in the same way: of two probes
+// aside until three show the same, or until nothing else has come for a while (Confirm); then the
+// zone is what they show. One that others do not confirm is forgotten. What the zone was before such a change is kept in the same way: of two probes
 // that alternate both count.
 type unreached struct {
 	value Fixed // of the newest of them
@@ -88,6 +88,27 @@ func (d *unreached) take(e *rimewatch.Equipment, v, was Fixed, at, wasAt, interv
 	}
 	d.value, d.at = was, StampOf(wasAt) // where it may come back to
 	return false
+}
+
+// Unreached reports whether the newest temperature of the zone was put aside and waits for others
+// that confirm it.
+func Unreached(s *State) bool { return s.unreached.waits(s.zoneAt) }
+
+func (d *unreached) waits(zoneAt rimewatch.Time) bool {
+	return d.n > 0 && d.n < leastShown && d.at.Time() > zoneAt
+}
+
+// Confirm has the temperature that waits count as of the moment at which it was measured, because
+// nothing else came for long enough; ok is false where none waits.
+func Confirm(s *State) (v float64, at rimewatch.Time, ok bool) {
+	d, last := &s.unreached, &s.last[rimewatch.ProductZoneTemp]
+	if !d.waits(s.zoneAt) {
+		return 0, 0, false
+	}
+	was, wasAt := *last, s.zoneAt
+	*last, s.zoneAt = d.value, d.at.Time()
+	d.value, d.at, d.n = was, StampOf(wasAt), leastShown // where it may come back to
+	return last.Float(), s.zoneAt, true
 }
 
 // explained has a temperature count that was put aside: it is known how the zone came to show it.

@@ -13,7 +13,7 @@ type DeviceItem struct {
 	Name          string           `json:"name"`
 	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or another one of a-z 0-9 _: the set is open."`
 	Status        rimewatch.Status `json:"status" enum:"online,offline"`
-	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C; null before the first."`
+	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C, without one that the unit cannot have reached since the one before and that nothing confirms yet; null before the first."`
 	Site          Maybe[SiteRef]   `json:"site"`
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
 	ActiveAlerts  int              `json:"active_alerts"`

@@ -216,6 +216,9 @@ func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 			v.CurrentTemp = rimewatch.Corrected(v.CurrentTemp, rimewatch.OffsetAt(v.Offsets, rimewatch.ProductZoneTemp, v.CurrentTempAt))
 		}
 	}
+	if v.ZoneTempAt != 0 { // as it is corrected already
+		v.CurrentTemp, v.CurrentTempAt = v.ZoneTemp, v.ZoneTempAt
+	}
 	v.Site = f.sites[d.row.SiteID]
 	if set := f.limits[d.row.WorkspaceID]; set != nil {
 		w := rimewatch.Workspace{Limits: set}

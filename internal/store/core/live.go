@@ -26,6 +26,8 @@ type more struct {
 	optional      []float64 // of the newest reading
 	battery, rssi *float64
 	uptime        *int64
+	zone          float64        // °C, see rimewatch.Presence
+	zoneAt        rimewatch.Time // 0 = none
 	// reach is the newest moment that was stored when the clock was set back to
 	// before it, 0 = never.
 	reach rimewatch.Time
@@ -66,9 +68,10 @@ func (d *device) show(p *rimewatch.Presence) {
 	l.online, l.frozen = p.Status == rimewatch.Online, p.Frozen
 	l.statusAt, l.seenAt, l.heartbeatAt = p.StatusChangedAt, p.LastSeenAt, p.LastHeartbeatAt
 	l.offlineAfter, l.interval = int32(p.OfflineAfterS), p.IntervalS
-	if d.more != nil || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil {
+	if d.more != nil || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil || p.ZoneTempAt != 0 {
 		m := d.say()
 		m.battery, m.rssi, m.uptime = p.BatteryPct, p.RSSI, p.UptimeS
+		m.zone, m.zoneAt = p.ZoneTemp, p.ZoneTempAt
 	}
 	if d.sheet != nil {
 		d.sheet.online[d.row.ID-d.sheet.first] = l.online
@@ -97,5 +100,6 @@ func (d *device) tell(to *rimewatch.Live) {
 	}
 	if m := d.more; m != nil {
 		to.BatteryPct, to.RSSI, to.UptimeS = m.battery, m.rssi, m.uptime
+		to.ZoneTemp, to.ZoneTempAt = m.zone, m.zoneAt
 	}
 }

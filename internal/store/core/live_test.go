@@ -15,7 +15,7 @@ func TestTell(t *testing.T) {
 	full := rimewatch.Live{
 		Presence: rimewatch.Presence{
 			Status: rimewatch.Online, StatusChangedAt: 1, LastSeenAt: 2, LastHeartbeatAt: 3, OfflineAfterS: 180, IntervalS: 60.5,
-			BatteryPct: &battery, RSSI: &rssi, UptimeS: &uptime,
+			ZoneTemp: -17.5, ZoneTempAt: 5, BatteryPct: &battery, RSSI: &rssi, UptimeS: &uptime,
 		},
 		Latest: rimewatch.Reading{
 			At: 4, ReceivedAt: 5, Values: [rimewatch.NumCore]float64{0: -18.123456789, 7: 0.1}, Optional: []float64{7.25},
@@ -25,6 +25,7 @@ func TestTell(t *testing.T) {
 	}
 	plain := full
 	plain.Status = rimewatch.Offline
+	plain.ZoneTemp, plain.ZoneTempAt = 0, 0
 	plain.BatteryPct, plain.RSSI, plain.UptimeS, plain.Latest.Optional = nil, nil, nil, nil
 	d := newDevice(&rimewatch.Device{})
 	for _, want := range []rimewatch.Live{plain, full, plain} {
