@@ -354,6 +354,34 @@ func (y *exposure) reach(b *bounds, active bool) {
 	}
 }
 
+// fills is when the windows hold their delays if the newest runs go on, never if they do not
+// before the runs alone last for so long.
+func (y *exposure) fills(b *bounds) (warn, crit rimewatch.Time) {
+	warn, crit = never, never
+	if y.bits&(onWarn|defrostWarn) == onWarn && b.window > 0 {
+		warn = y.warned.over(b.window).fills(&y.warn, y.at.Time(), b.window, b.warnDelay)
+	}
+	if y.bits&(onCrit|defrostCrit) == onCrit && b.critWindow > 0 {
+		crit = y.critical.over(b.critWindow).fills(&y.crit, y.at.Time(), b.critWindow, b.critDelay)
+	}
+	return warn, crit
+}
+
+// fills is when, not before at, the window that looks back for d holds the delay.
+func (r row) fills(newest *stretch, at, d, delay rimewatch.Time) rimewatch.Time {
+	for {
+		others := r.since(at-d, false)
+		if others == 0 {
+			return never
+		}
+		missing := delay - others - min(others, delay/slack) - (at - max(newest.from.Time(), at-d))
+		if missing <= 0 {
+			return at
+		}
+		at += max(missing, r.width/windowSlots) // where as much leaves the window as is added
+	}
+}
+
 // bound adds to the bounds of rule i what its exposure brings: when its delays are
 // reached, and until when what adds up keeps an alert from its end.
 func (s *State) bound(i rule, b *bounds) {

@@ -388,6 +388,14 @@ var ruleCases = []struct{ name, script, want string }{
 		66h opened low_temperature warning since 65h value -34 peak -34 limit -30
 		72h updated low_temperature warning since 65h value -28 peak -34 limit -30
 		168h resolved low_temperature warning since 65h value -28 peak -34 limit -30 occurrences 4`},
+	{"the warmth of a defrost is no end of the cold, by the clock neither", `
+		0h..80h z=-29
+		80h..82h z=-31.5
+		82h..82h20m z=-26 defrost=1
+		82h20m..84h z=-31.5 defrost=0
+		84h..90h z=-28`, `
+		81h opened low_temperature warning since 80h value -31.5 peak -31.5 limit -30
+		84h5m resolved low_temperature warning since 80h value -28 peak -31.5 limit -30`},
 	{"a lower limit that is passed within the unit's own band is one alert until it has kept within it for a day", `
 		0h..80h z=-29.5
 		80h..84h z=-30.3

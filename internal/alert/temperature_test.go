@@ -461,6 +461,8 @@ func TestOutOfLimits(t *testing.T) {
 		{"above, not long enough", "0m -21\n10m -14\n30m -13", 10 * time.Minute, 70 * time.Minute},
 		{"beyond the critical limit as well", "0m -21\n10m -14\n20m -10", 10 * time.Minute, 70 * time.Minute},
 		{"below", "0m -21\n5m -31", 5 * time.Minute, 35 * time.Minute},
+		{"after runs that add up to most of the delay", "0m..1m z=-21\n1m..21m z=-14\n21m..41m z=-16\n41m..61m z=-14\n61m..70m z=-16\n70m..71m z=-14", 70 * time.Minute, 90*time.Minute - 60*time.Minute/25},
+		{"after one that leaves the window before", "0m..1m z=-21\n1m..41m z=-14\n41m..111m z=-16\n111m..112m z=-14", 111 * time.Minute, 171 * time.Minute},
 		{"back inside", "0m -14\n20m -16", -1, -1},
 		{"alerted already", "0m -14\n70m -14", 0, -1},
 	} {

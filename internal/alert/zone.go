@@ -109,21 +109,27 @@ func (s *State) judgeZone(x *pass, v float64) {
 		if !b.judged() {
 			continue
 		}
-		z, cz := b.zones(v)
+		z, cz := x.zonesOf(i, &b, v)
 		if z == zoneBeyond && cz != zoneBeyond {
 			s.unseen(x, i, &b)
 		}
-		switch {
-		case i == ruleHigh && s.graceWarning(x, z):
+		if i == ruleHigh && s.graceWarning(x, z) {
 			b = confirmed(s, x, i, s.zoneBounds(x.c, false))
-		case i == ruleLow && z == zoneClear && x.c.Rules&RuleDefrost != 0 && x.u.MaySeemDefrosting(x.e):
-			// The warmth of a defrost is no end of the cold.
-			z, cz = zoneBand, zoneBand
 		}
 		s.judge(x, i, &b, sample{v: v, low: b.low, z: z, cz: cz})
 		s.passed(x, i)
 	}
 	s.review(x)
+}
+
+// zonesOf returns where the newest temperature lies on the side of rule i. The warmth of a defrost
+// is no end of the cold.
+func (x *pass) zonesOf(i rule, b *bounds, v float64) (z, cz zone) {
+	z, cz = b.zones(v)
+	if i == ruleLow && z == zoneClear && x.c.Rules&RuleDefrost != 0 && x.u.MaySeemDefrosting(x.u.ZoneAt()) {
+		return zoneBand, zoneBand
+	}
+	return z, cz
 }
 
 // confirmOdd judges the product temperature that was put aside as of when it was measured, once no
@@ -210,7 +216,7 @@ func reconsider(s *State, x *pass) {
 		b := s.zoneBounds(x.c, i == ruleLow)
 		m := sample{v: v, low: b.low}
 		if b.judged() {
-			m.z, m.cz = b.zones(v)
+			m.z, m.cz = x.zonesOf(i, &b, v)
 		}
 		t := s.pool.track(i)
 		if t == nil {
@@ -313,6 +319,9 @@ func (s *State) OutOfLimits(c *Config) (since, due rimewatch.Time) {
 			continue
 		}
 		b := s.zoneBounds(c, i == ruleLow)
+		if y := s.exposure(i); y != nil {
+			b.reached, b.critReached = y.fills(&b)
+		}
 		switch at, _ := t.next(&b, false); {
 		case s.keeps(i):
 			due = s.stated.Time()
