@@ -72,10 +72,10 @@ func TestWorkspaceIsErased(t *testing.T) {
 	h.call("POST", "/sites", `{"name":"Only-here Street"}`)
 	h.call("PATCH", "/devices/D-1", `{"site_id":1,"notes":"a note that stands nowhere else","limits":{"temp_max":-15,"delay_s":0},"confirm_loosening":true}`)
 	h.call("POST", "/readings", `{"device_serial":"D-1","product_zone_temp":-18.25}`)
-	h.call("POST", "/readings", `{"device_serial":"D-1","product_zone_temp":-3.5}`)
+	h.call("POST", "/readings", `{"device_serial":"D-1","product_zone_temp":-14.75}`)
 	h.call("POST", "/devices/D-1/calibrations", `{"method":"reference_probe","reference":-18,"as_found":-18.5,"performed_by":"Pat"}`)
 	h.must(h.Store.Rest(t.Context())) // one part in chunks, one in the log
-	h.call("POST", "/readings", `{"device_serial":"D-1","product_zone_temp":-3.25}`)
+	h.call("POST", "/readings", `{"device_serial":"D-1","product_zone_temp":-14.5}`)
 
 	_, err = h.Accounts.DeleteWorkspace(t.Context(), owner, "Other", now())
 	if rimewatch.CodeOf(err) != rimewatch.CodeValidationFailed {

@@ -249,7 +249,7 @@ func TestDeadAndSlowReceivers(t *testing.T) {
 	s.webhook(0, "Dead", dead.URL)
 	s.webhook(1, "Slow", slow.URL)
 	s.webhook(2, "Good", good.URL)
-	s.temperature(9)
+	s.temperature(6.8)
 	<-stuck
 	if m := good.next(t); m.body.Type != "alert.opened" {
 		t.Errorf("the good one got %s", m.body.Type)
@@ -301,7 +301,7 @@ func TestLeaving(t *testing.T) {
 	move(site.ID)
 	silence := rimewatch.Silence{WorkspaceID: s.workspace, StartsAt: now, EndsAt: now + 30*rimewatch.Day, Match: rimewatch.Matchers{SiteIDs: []int64{site.ID}}, CreatedAt: now}
 	s.must(s.Store.CreateSilence(s.Context(), &silence))
-	s.temperature(9)
+	s.temperature(6.8)
 	move(0)
 	if m := r.next(t); m.body.Type != "alert.opened" || m.body.Data.Site != nil {
 		t.Errorf("after the move: %s at %+v", m.body.Type, m.body.Data.Site)
@@ -315,7 +315,7 @@ func TestLeaving(t *testing.T) {
 	quiet := &rimewatch.QuietHours{From: (utc.Hour()*60 + utc.Minute() + 1380) % 1440, To: (utc.Hour()*60 + utc.Minute() + 60) % 1440} // an hour before and after now
 	s.must(s.Store.CreateRoute(s.Context(), &rimewatch.Route{WorkspaceID: s.workspace, Name: "r", Enabled: true, Quiet: quiet, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{c.ID}}}}))
 	move(site.ID)
-	s.temperature(9)
+	s.temperature(6.8)
 	_, token, err := s.Accounts.CreateToken(t.Context(), account.Operator(s.workspace), account.TokenRequest{Name: "z", Scopes: rimewatch.ScopesFull}, now)
 	s.must(err)
 	q, err := http.NewRequestWithContext(s.Context(), http.MethodPatch, s.URL()+"/api/v1/sites/"+strconv.FormatInt(site.ID, 10), strings.NewReader(`{"timezone":"Asia/Tokyo"}`))

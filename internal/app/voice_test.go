@@ -57,7 +57,7 @@ func newPhone(t *testing.T) *phone {
 // told to, as the service knows it from outside.
 func (p *phone) ring() (address string) {
 	p.Helper()
-	p.temperature(9)
+	p.temperature(6.8)
 	v, err := p.Store.Alert(p.Context(), p.workspace, p.alert().ID)
 	p.must(err)
 	key, err := p.Store.Secret(p.Context(), "voice")
