@@ -26,14 +26,14 @@
 //     why) and holds it, as it holds the parameters, against the schemas that
 //     describe them, so that the description cannot differ from what is enforced.
 //     What a path names is looked up instead: what cannot be one does not exist.
-//     huma's own validator takes mis-cased keys and lets null through.
+//     The validator of huma, which makes schemas from types, takes mis-cased keys and
+//     lets null through.
 //
-// Only then huma binds parameters and body to the handler's input type; it never
-// has a reason to answer by itself.
+// Only then parameters and body are put into the handler's input type (bind.go).
 //
 // # Direct routes
 //
-// POST /v1/readings and its batch go past the router and huma: their handlers do
+// POST /v1/readings and its batch go past the router: their handlers do
 // the checks themselves.
 //
 // # Answers

@@ -72,12 +72,11 @@ func newDocument(version, publicURL string, aliases []alias) *huma.OpenAPI {
 	}
 }
 
-// describe turns a row of the table into the operation that huma completes.
+// describe turns a row of the table into its operation, but for input and answer.
 func describe(rt *Route) *huma.Operation {
 	op := &huma.Operation{
 		OperationID: rt.ID, Method: rt.Method, Path: rt.Path, DefaultStatus: rt.Status,
 		Tags: []string{rt.Tag}, Summary: rt.Summary, Description: strings.TrimSpace(rt.Description + "\n\n" + accessText(&rt.Access)),
-		SkipValidateParams: true, SkipValidateBody: true, MaxBodyBytes: maxBulkBody + 1,
 		Responses: map[string]*huma.Response{}, Security: []map[string][]string{},
 	}
 	if op.DefaultStatus == 0 {
@@ -147,16 +146,23 @@ func responseName(status int) string {
 	}, http.StatusText(status))
 }
 
-// finishDocument adds the shared error answers, settles what huma derives
+// finishDocument adds the shared error answers, settles what is derived from types
 // differently, and encodes the document.
 func (a *API) finishDocument() {
 	registry := a.doc.Components.Schemas
-	delete(registry.Map(), "ErrorModel") // huma's own errors are never sent
-	delete(registry.Map(), "ErrorDetail")
 	errorSchema := registry.Schema(reflect.TypeFor[wire.Failure](), true, "")
 	detail := registry.Map()["FailureDetail"]
 	detail.Properties["code"].Enum = allCodes()
+	answered := make(map[string]bool)
+	for i := range a.routes {
+		for status := range a.routes[i].op.Responses {
+			answered[status] = true
+		}
+	}
 	for status, codes := range codesByStatus() {
+		if !answered[strconv.Itoa(status)] {
+			continue // by no route: 405 is of the router
+		}
 		a.doc.Components.Responses[responseName(status)] = &huma.Response{
 			Description: "`" + strings.Join(codes, "`, `") + "`",
 			Headers:     errorHeaders(status),

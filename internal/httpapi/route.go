@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"reflect"
 	"time"
@@ -107,87 +106,15 @@ var (
 	OptionalJSONBody = BodyRule{Types: []string{TypeJSON}, Optional: true}
 )
 
-// envelope is the form of every JSON answer.
-type envelope[T any] struct {
-	Success bool `json:"success" doc:"Always true here."`
-	Data    T    `json:"data"`
-}
-
-type reply[T any] struct {
-	Body envelope[T]
-}
-
-// binder describes a route to huma and ties its handler to it.
-type binder func(a *API, api huma.API, rt *Route)
-
-// Handle binds a handler that takes checked input and returns the data of the
-// answer.
-func Handle[I, T any](fn func(ctx context.Context, in *I) (T, error)) binder {
-	return func(_ *API, api huma.API, rt *Route) {
-		huma.Register(api, *rt.op, func(ctx context.Context, in *I) (*reply[T], error) {
-			data, err := fn(ctx, in)
-			if err != nil {
-				return nil, problem{AsError(err)}
-			}
-			return &reply[T]{envelope[T]{true, data}}, nil
-		})
-	}
-}
-
-// Raw binds a handler that writes the answer itself; I and T only describe it.
-func Raw[I, T any](fn func(c *Call) error) binder {
-	return func(a *API, api huma.API, rt *Route) {
-		huma.Register(api, *rt.op, func(context.Context, *I) (*reply[T], error) {
-			return nil, nil // never called: rt.serve is set
-		})
-		rt.serve = a.rawHandler(fn)
-	}
-}
-
-// problem carries an error through huma to the format that writes it.
-type problem struct{ err *rimewatch.Error }
-
-func (p problem) Error() string  { return p.err.Error() }
-func (p problem) GetStatus() int { return StatusOf[p.err.Code] }
-
-// adapter ties huma's operations to the router, with the API's own checks in
-// front of huma's binding.
-type adapter struct {
-	api  *API
-	next *Route // the route that is being registered
-}
-
-// Handle implements huma.Adapter.
-func (d *adapter) Handle(op *huma.Operation, bound func(huma.Context)) {
-	rt := d.next
-	rt.op = op
-	if op.RequestBody != nil {
-		if m := op.RequestBody.Content[TypeJSON]; m != nil {
-			rt.bodySchema = m.Schema
-		}
-	}
-	if rt.serve == nil {
-		rt.serve = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			bound(newHumaContext(op, w, r))
-		})
-	}
-}
-
-// ServeHTTP implements huma.Adapter.
-func (d *adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.api.mux.ServeHTTP(w, r) }
-
 // register builds the table, the router and the description.
 func (a *API) register(routes []Route) {
 	a.routes = routes
-	d := &adapter{api: a}
-	api := newHuma(a, d)
-	a.doc = api.OpenAPI()
+	a.doc = newDocument(a.cfg.Version, a.cfg.PublicURL, a.aliases)
 	a.checker.init(a.doc.Components.Schemas)
 	for i := range a.routes {
 		rt := &a.routes[i]
-		d.next = rt
 		rt.op = describe(rt)
-		rt.Bind(a, api, rt)
+		rt.Bind(a, rt)
 		if rt.Direct != nil {
 			a.direct[Prefix+rt.Path] = rt.Direct
 		}

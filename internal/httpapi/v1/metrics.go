@@ -106,13 +106,10 @@ func escapeLabel(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s)
 }
 
-// MetricsText is a scrape, which is text.
-type MetricsText struct{}
-
 func (a devices) metricsRoute() httpapi.Route {
 	return httpapi.Route{
 		Method: http.MethodGet, Path: "/v1/metrics", ID: "get-metrics", Tag: "Devices", Summary: "Scrape the fleet", Access: httpapi.Scope(rimewatch.ScopeDevicesRead), Text: true,
 		Description: "Temperature, presence, active alerts, health and minutes out of range of every device as Prometheus and OpenMetrics read it, with the labels serial, name, site and equipment_type. The token is the scraper's `authorization`.",
-		Bind:        httpapi.Raw[httpapi.NoInput, MetricsText](a.metrics),
+		Bind:        httpapi.Raw[httpapi.NoInput, httpapi.Done](a.metrics),
 	}
 }

@@ -193,13 +193,21 @@ func TestDescription(t *testing.T) {
 			continue
 		}
 		op := item.GetOperation(rt.Method)
-		if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 {
+		if op.Summary == "" || op.Description == "" || len(op.Tags) != 1 || d.doc.Tags.Get(op.Tags[0]) == nil {
 			t.Errorf("%s is described badly", rt.ID)
 		}
 	}
+	used := func(kind, name string) bool {
+		return bytes.Contains(r.api.OpenAPI(), fmt.Appendf(nil, `"#/components/%s/%s"`, kind, name))
+	}
 	for name := range d.doc.Components.Schemas {
-		if strings.ContainsAny(name, "[]*./ ") || strings.HasPrefix(name, "Error") {
+		if strings.ContainsAny(name, "[]*./ ") || strings.HasPrefix(name, "Error") || !used("schemas", name) {
 			t.Errorf("component %q", name)
+		}
+	}
+	for name := range d.doc.Components.Responses {
+		if !used("responses", name) {
+			t.Errorf("response %q", name)
 		}
 	}
 }
