@@ -25,7 +25,8 @@ var (
 
 // TestDrawn plays drawn courses of ten minutes: alerts that open, rise, are acknowledged and
 // end, silences, maintenance windows, moves, changes of types, sites that are deleted,
-// routes and channels switched off and on, storms, a store that fails, kills. Every second
+// routes with quiet hours and digests, routes and channels switched off and on, storms, a store
+// that fails, kills. Every second
 // an oracle that knows docs/notifications.md, and nothing of the code, says who ought to
 // have been notified by now: nobody is forgotten, is told more than 5 s late, or twice.
 func TestDrawn(t *testing.T) {
@@ -40,12 +41,12 @@ func TestDrawn(t *testing.T) {
 		})
 	}
 	t.Logf("%+v", all)
-	if all.Alerts == 0 || all.Told == 0 || all.Ends == 0 || all.Due == 0 {
+	if all.Alerts == 0 || all.Told == 0 || all.Ends == 0 || all.Due == 0 || all.Digests == 0 || all.Quiet == 0 {
 		t.Errorf("nothing was drawn: %+v", all)
 	}
 }
 
-type drawnCounts struct{ Alerts, Told, Ends, Due, Unrouted, Moves, Kills, Faults int }
+type drawnCounts struct{ Alerts, Told, Ends, Due, Unrouted, Moves, Kills, Faults, Digests, Quiet int }
 
 func (c *drawnCounts) add(w *drawn) {
 	c.Alerts += len(w.alerts)
@@ -56,6 +57,8 @@ func (c *drawnCounts) add(w *drawn) {
 	c.Moves += w.counts.Moves
 	c.Kills += w.counts.Kills
 	c.Faults += w.counts.Faults
+	c.Digests += w.counts.Digests
+	c.Quiet += w.counts.Quiet
 }
 
 const (
@@ -70,6 +73,7 @@ type receipt struct {
 	kind, key        string
 	level            int
 	severe, resolved bool
+	lists            []int64 // of a digest: alerts
 }
 
 // drawn is a course and its oracle.
@@ -84,7 +88,11 @@ type drawn struct {
 	storm    bool
 	silences []rimewatch.Silence
 	windows  []rimewatch.MaintenanceWindow
-	troubled rimewatch.Time // when the last trouble ended
+	troubled rimewatch.Time            // when the last trouble ended
+	killed   rimewatch.Time            // when the service was restarted last
+	switched map[int64]rimewatch.Time  // by channel, and by route as a negative number: when it was switched last
+	digests  map[string]rimewatch.Time // by key: when it was received first
+	checked  map[int64]bool            // routes of whose digest it is known whether it came
 
 	mu       sync.Mutex
 	receipts []receipt
@@ -109,13 +117,21 @@ type drawnAlert struct {
 	first    map[int64]receipt        // by channel
 	last     map[int64]rimewatch.Time
 	over     map[int64]bool    // who has heard of the end, or could not when it came
+	lists    map[int64]listing // by route: whether its digest lists the alert
+	quietFor map[int64]int     // by route: s for which its quiet hours have lasted
 	tells    map[string]string // what must be told once → its key
 	repeats  map[int64]int
 	owed     map[string]int // for how many seconds a message has been due
 }
 
+// listing is whether something is listed, and since when that has been so.
+type listing struct {
+	is    bool
+	since rimewatch.Time
+}
+
 func newDrawn(r *rig, seed uint64) *drawn {
-	w := &drawn{rig: r, rnd: rand.New(rand.NewPCG(seed, 42)), tested: make(map[int64]bool)}
+	w := &drawn{rig: r, rnd: rand.New(rand.NewPCG(seed, 42)), tested: make(map[int64]bool), switched: make(map[int64]rimewatch.Time), digests: make(map[string]rimewatch.Time), checked: make(map[int64]bool)}
 	pause := time.Duration(w.rnd.IntN(60)) * time.Millisecond
 	r.posts.answer = func(context.Context, string, int) error {
 		time.Sleep(pause)
@@ -143,6 +159,14 @@ func newDrawn(r *rig, seed uint64) *drawn {
 		}
 		if w.rnd.IntN(2) == 0 {
 			x.Steps = append(x.Steps, rimewatch.RouteStep{AfterS: x.Steps[0].AfterS + 10 + w.rnd.IntN(120), ChannelIDs: []int64{w.anyChannel().ID}})
+		}
+		if w.rnd.IntN(3) == 0 { // in the first ten minutes of the day, by one of the two clocks
+			from := []int{0, 60}[w.rnd.IntN(2)] + w.rnd.IntN(8)
+			x.Quiet = &rimewatch.QuietHours{From: from, To: from + 1 + w.rnd.IntN(4)}
+		}
+		if w.rnd.IntN(4) == 0 {
+			at := 61 + w.rnd.IntN(7)
+			x.DigestAt = &at
 		}
 		r.must(r.store.CreateRoute(r.Context(), x))
 		w.routes = append(w.routes, x)
@@ -179,9 +203,15 @@ func (w *drawn) hear(c *rimewatch.Channel, key string, m *message.Message) {
 	if err := json.Unmarshal(m.Data.Alert, &a); err != nil {
 		w.Errorf("%s: %v", key, err)
 	}
+	var lists []int64
+	if m.Data.Kind == rimewatch.DeliveryDigest {
+		for _, l := range m.Data.Alerts {
+			lists = append(lists, l.ID)
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.receipts = append(w.receipts, receipt{at: w.now(), channel: c.ID, alert: a.ID, kind: string(m.Data.Kind), key: key, level: m.Data.Level, severe: a.Severity == "critical", resolved: m.Data.Kind == rimewatch.DeliveryRecovery})
+	w.receipts = append(w.receipts, receipt{at: w.now(), channel: c.ID, alert: a.ID, kind: string(m.Data.Kind), key: key, level: m.Data.Level, severe: a.Severity == "critical", resolved: m.Data.Kind == rimewatch.DeliveryRecovery, lists: lists})
 }
 
 func (w *drawn) play() {
@@ -223,6 +253,7 @@ func (w *drawn) happen(s int) {
 	case 5:
 		c := w.anyChannel()
 		c.Enabled = !c.Enabled
+		w.switched[c.ID] = w.now()
 		_, err := w.store.UpdateChannel(w.Context(), w.workspace, c.ID, func(x *rimewatch.Channel) error { x.Enabled = c.Enabled; return nil })
 		w.must(err)
 		w.service.Changed(w.workspace)
@@ -230,6 +261,7 @@ func (w *drawn) happen(s int) {
 		if len(w.routes) > 0 {
 			x := w.routes[w.rnd.IntN(len(w.routes))]
 			x.Enabled = !x.Enabled
+			w.switched[-x.ID] = w.now()
 			_, err := w.store.UpdateRoute(w.Context(), w.workspace, x.ID, func(y *rimewatch.Route) error { y.Enabled = x.Enabled; return nil })
 			w.must(err)
 			w.service.Changed(w.workspace)
@@ -243,12 +275,11 @@ func (w *drawn) happen(s int) {
 		calls := []string{"Alert", "AlertDeliveries", "AllTransitionsAfter", "PutDeliveries", "UpdateDeliveries", "outcome", "Delivery", "Channel"}
 		w.trouble.fails(calls[w.rnd.IntN(len(calls))], 1+w.rnd.IntN(2))
 		w.counts.Faults++
-		w.troubled = w.now() + 3*rimewatch.Second
 	case 10, 11:
 		time.Sleep(time.Duration(w.rnd.IntN(80)) * time.Millisecond) // in the middle of something
 		w.restart()
 		w.counts.Kills++
-		w.troubled = w.now() + rimewatch.Second
+		w.killed, w.troubled = w.now(), w.now()+rimewatch.Second
 	default:
 		w.live()
 	}
@@ -259,7 +290,7 @@ func (w *drawn) happen(s int) {
 		time.Sleep(time.Duration(w.rnd.IntN(40)) * time.Millisecond)
 		w.restart()
 		w.counts.Kills++
-		w.troubled = w.now() + rimewatch.Second
+		w.killed, w.troubled = w.now(), w.now()+rimewatch.Second
 	}
 }
 
@@ -267,7 +298,7 @@ func (w *drawn) openAlert() {
 	a := &drawnAlert{
 		device: w.store.NewDeviceID(), site: append([]int64{0}, w.sites...)[w.rnd.IntN(3)], kind: drawnTypes[w.rnd.IntN(2)], serial: fmt.Sprint("D-", len(w.alerts)),
 		matched: make(map[int64]rimewatch.Time), first: make(map[int64]receipt), last: make(map[int64]rimewatch.Time), over: make(map[int64]bool),
-		tells: make(map[string]string), repeats: make(map[int64]int), owed: make(map[string]int),
+		tells: make(map[string]string), repeats: make(map[int64]int), owed: make(map[string]int), lists: make(map[int64]listing), quietFor: make(map[int64]int),
 	}
 	if _, err := w.store.Site(w.Context(), w.workspace, a.site); err != nil {
 		a.site = 0
@@ -403,6 +434,9 @@ func (w *drawn) judge() {
 	news := w.receipts[w.seen:]
 	w.seen = len(w.receipts)
 	w.mu.Unlock()
+	if at := w.trouble.failed(); !at.IsZero() {
+		w.troubled = max(w.troubled, rimewatch.TimeOf(at)+3*rimewatch.Second)
+	}
 	for _, x := range news {
 		for _, a := range w.alerts {
 			if a.row.ID == x.alert {
@@ -412,6 +446,94 @@ func (w *drawn) judge() {
 	}
 	for _, a := range w.alerts {
 		w.owes(a)
+	}
+	for _, x := range news {
+		if x.lists != nil {
+			w.digested(x)
+		}
+	}
+	for _, r := range w.routes {
+		w.owesDigest(r)
+	}
+}
+
+// quiet reports whether it is quiet for an alert by the clock of its site, or else of the
+// workspace, which is an hour ahead.
+func (w *drawn) quiet(r *rimewatch.Route, a *drawnAlert, at rimewatch.Time) bool {
+	if r == nil || r.Quiet == nil {
+		return false
+	}
+	minute := int(at % rimewatch.Day / rimewatch.Minute)
+	if a.site == 0 {
+		minute += 60
+	}
+	return r.Quiet.From <= minute && minute < r.Quiet.To
+}
+
+// digestAt is when a route's digest is due, by the clock of the workspace.
+func (w *drawn) digestAt(r *rimewatch.Route) rimewatch.Time {
+	return w.now() - w.now()%rimewatch.Day + rimewatch.Time(*r.DigestAt-60)*rimewatch.Minute
+}
+
+// digested checks a digest that somebody has received.
+func (w *drawn) digested(x receipt) {
+	w.counts.Digests++
+	var r *rimewatch.Route
+	for _, of := range w.routes {
+		if strings.HasPrefix(x.key, fmt.Sprintf("digest/%d/", of.ID)) {
+			r = of
+		}
+	}
+	if r == nil || r.DigestAt == nil || x.at < w.digestAt(r) {
+		w.Errorf("%s: nobody asked for it", x.key)
+		return
+	}
+	calm := w.now() > w.troubled+2*rimewatch.Second
+	if at := w.digests[x.key]; at != 0 {
+		if calm {
+			w.Errorf("%s: told twice", x.key)
+		}
+		return
+	}
+	w.digests[x.key] = x.at
+	for _, a := range w.alerts {
+		if a.row.TriggeredAt > w.digestAt(r) && slices.Contains(x.lists, a.row.ID) {
+			w.Errorf("%s: lists alert %d, which came later", x.key, a.row.ID)
+		}
+		if l, known := a.lists[r.ID]; known && calm && l.since <= w.digestAt(r) && l.is != slices.Contains(x.lists, a.row.ID) {
+			w.Errorf("%s: lists alert %d (%s at %d): %v", x.key, a.row.ID, a.row.Severity, a.site, !l.is)
+		}
+	}
+}
+
+// owesDigest finds out whether the digest of a route has come soon after its moment, if there was
+// all the time what it lists and nothing else happened to it. It is looked at every half a minute,
+// and tried again where the store failed.
+func (w *drawn) owesDigest(r *rimewatch.Route) {
+	if r.DigestAt == nil || w.checked[r.ID] {
+		return
+	}
+	at, now := w.digestAt(r), w.now()
+	if now < max(at, w.killed, w.troubled)+100*rimewatch.Second {
+		return
+	}
+	w.checked[r.ID] = true
+	c := w.channelOf(r.Steps[0].ChannelIDs[0])
+	if !r.Enabled || !c.Enabled || w.switched[-r.ID] >= at || w.switched[c.ID] >= at {
+		return
+	}
+	for _, a := range w.alerts {
+		if l := a.lists[r.ID]; !l.is || l.since > at {
+			continue
+		}
+		w.counts.Due++
+		for key := range w.digests {
+			if strings.HasPrefix(key, fmt.Sprintf("digest/%d/", r.ID)) {
+				return
+			}
+		}
+		w.Errorf("the digest of route %d has not come though it lists alert %d", r.ID, a.row.ID)
+		return
 	}
 }
 
@@ -459,6 +581,14 @@ func (w *drawn) heard(a *drawnAlert, x receipt) {
 	if !x.resolved && a.mutedFor > 2 && w.isMuted(a, x.at) && w.now() > w.troubled+2*rimewatch.Second {
 		w.Errorf("%s: told while it was silenced", x.key)
 	}
+	if r := w.routeOf(x); r != nil && a.row.Severity == rimewatch.Warning {
+		switch {
+		case r.DigestAt != nil:
+			w.Errorf("%s: told beside the digest", x.key)
+		case w.quiet(r, a, x.at) && a.quietFor[r.ID] > lateAfter && w.now() > w.troubled+2*rimewatch.Second:
+			w.Errorf("%s: told in quiet hours", x.key)
+		}
+	}
 	if !told {
 		a.first[x.channel] = x
 	}
@@ -494,6 +624,17 @@ func (w *drawn) owes(a *drawnAlert) {
 		case !on:
 			a.matched[r.ID] = 0
 		}
+		if !w.quiet(r, a, now) {
+			a.quietFor[r.ID] = 0
+		} else if a.quietFor[r.ID]++; a.row.Severity == rimewatch.Warning && active {
+			w.counts.Quiet++
+		}
+		if r.DigestAt != nil {
+			is := on && a.row.Severity == rimewatch.Warning && !muted && a.row.TriggeredAt <= w.digestAt(r)
+			if l, known := a.lists[r.ID]; !known || l.is != is {
+				a.lists[r.ID] = listing{is, now}
+			}
+		}
 		if !on || !r.Enabled {
 			continue
 		}
@@ -507,7 +648,8 @@ func (w *drawn) owes(a *drawnAlert) {
 				}
 				from = max(from, a.heldAt) + rimewatch.Time(r.Steps[1].AfterS-r.Steps[0].AfterS)*rimewatch.Second
 			}
-			if now >= from && c.Enabled {
+			held := a.row.Severity == rimewatch.Warning && (r.DigestAt != nil || w.quiet(r, a, now))
+			if now >= from && c.Enabled && !held {
 				due[c.ID] = true
 			}
 		}
@@ -525,7 +667,8 @@ func (w *drawn) owes(a *drawnAlert) {
 		w.due(a, fmt.Sprint("channel ", c.ID, " is to hear of what no route matches"), lost && c.Enabled && w.tested[c.ID])
 		risen := free && a.risenAt != 0 && told && a.first[c.ID].at < a.risenAt && !a.first[c.ID].severe && a.last[c.ID] < a.risenAt
 		w.due(a, fmt.Sprint("channel ", c.ID, " is to hear that it rose"), risen && c.Enabled && w.routeOn(a, c))
-		w.due(a, fmt.Sprint("channel ", c.ID, " is to hear of the end"), !active && !muted && told && c.Enabled && w.recovers(a.first[c.ID]) && !a.over[c.ID])
+		w.due(a, fmt.Sprint("channel ", c.ID, " is to hear of the end"), !active && !muted && told && c.Enabled && w.recovers(a.first[c.ID]) && !a.over[c.ID] &&
+			(a.row.Severity == rimewatch.Critical || !w.quiet(w.routeOf(a.first[c.ID]), a, now)))
 		if w.tested[c.ID] = w.tested[c.ID] || told; told {
 			continue
 		}

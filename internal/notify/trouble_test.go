@@ -17,7 +17,8 @@ import (
 type trouble struct {
 	mu    sync.Mutex
 	times map[string]int
-	all   bool // everything, until it is over
+	all   bool      // everything, until it is over
+	last  time.Time // when a call failed
 }
 
 var errTrouble = errors.New("disk I/O error")
@@ -32,6 +33,13 @@ func (t *trouble) fails(call string, times int) {
 	t.times[call] = times
 }
 
+// failed is when a call failed last.
+func (t *trouble) failed() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.last
+}
+
 func (t *trouble) of(call string) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,6 +50,7 @@ func (t *trouble) of(call string) error {
 		return nil
 	}
 	t.times[call]--
+	t.last = time.Now()
 	return errTrouble
 }
 

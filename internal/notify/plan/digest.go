@@ -24,12 +24,13 @@ func LastDigest(r *rimewatch.Route, t rimewatch.Time, zone *time.Location) rimew
 
 // Digest picks what a route's digest of a moment lists, active alerts first, and
 // the deliveries that carry it: none when there is nothing to tell. alerts are
-// the workspace's that are active or have ended since the digest before.
+// the workspace's that are active or have ended since the digest before. What came after that
+// moment waits for the next one, however late this one is made, as after a restart at night.
 func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due, now rimewatch.Time, zone *time.Location) ([]rimewatch.AlertView, []rimewatch.Delivery) {
 	var list []rimewatch.AlertView
 	for i := range alerts {
 		v := &alerts[i]
-		if v.Severity == rimewatch.Warning && v.SuppressedBy == 0 && Matches(&r.Match, v) && rules.MutedUntil(v, now) == 0 {
+		if v.TriggeredAt <= due && v.Severity == rimewatch.Warning && v.SuppressedBy == 0 && Matches(&r.Match, v) && rules.MutedUntil(v, now) == 0 {
 			list = append(list, *v)
 		}
 	}

@@ -306,6 +306,7 @@ func TestDigest(t *testing.T) {
 	alerts := []rimewatch.AlertView{
 		alert(1, rimewatch.Warning, rimewatch.AlertResolved, 0), alert(3, rimewatch.Warning, rimewatch.AlertActive, 0),
 		alert(2, rimewatch.Warning, rimewatch.AlertActive, 0), alert(4, rimewatch.Critical, rimewatch.AlertActive, 0), alert(5, rimewatch.Warning, rimewatch.AlertActive, 3),
+		alert(int64(t0)+1, rimewatch.Warning, rimewatch.AlertActive, 0), // it came after the digest was due
 	}
 	list, deliveries := plan.Digest(&r, &w.rules, alerts, t0, t0+minute, time.UTC)
 	var ids, keys string
