@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -18,7 +19,7 @@ import (
 type bearers []struct {
 	name, secret         string
 	session              bool
-	api, sender, readers string // the devices, by initial: h(ere) t(here); readers by the API
+	api, sender, readers string // the devices, by initial: h(ere) t(here); readers by the API and its stream
 	assistant, status    string // likewise, of the tools and of the status page
 }
 
@@ -61,7 +62,7 @@ func newBearers(h *house, sites rimewatch.Sites) bearers {
 }
 
 // TestRightsAreCarried: however somebody comes in, as a client of the API, by line protocol, a
-// webhook, MQTT or as an assistant, there is no right more than their own: neither to write to
+// webhook, MQTT, as an assistant or by the stream, there is no right more than their own: neither to write to
 // a device, and so to hide what it is about to show, nor to see one, nor to have anything wait
 // in the workspace.
 func TestRightsAreCarried(t *testing.T) {
@@ -126,6 +127,59 @@ func TestRightsAreCarried(t *testing.T) {
 				}
 			}
 		}
+		h.hears(who.name, who.readers, auth)
+	}
+}
+
+// hears opens streams by a header, or a cookie of our page, and by a ticket, and checks of which
+// devices somebody hears who may hear of some; who may hear of none subscribes to nothing.
+func (h *house) hears(name, of string, auth []string) {
+	h.t.Helper()
+	header := http.Header{auth[0]: {auth[1]}, "Origin": {h.URL()}}
+	ticket := func() (*stream, *http.Response, error) {
+		status, text := h.push("POST", "/api/v1/stream/tickets", "", append(auth, "Origin", h.URL())...)
+		var answer struct{ Data struct{ Ticket string } }
+		if status == http.StatusCreated {
+			h.must(json.Unmarshal([]byte(text), &answer))
+		}
+		return h.dial(nil, "?ticket="+answer.Data.Ticket)
+	}
+	for way, open := range map[string]func() (*stream, *http.Response, error){
+		"the stream": func() (*stream, *http.Response, error) { return h.dial(header, "") }, "the stream by a ticket": ticket,
+	} {
+		s, resp, err := open()
+		if err != nil {
+			if resp == nil || resp.StatusCode != http.StatusUnauthorized && resp.StatusCode != http.StatusForbidden || of != "" {
+				h.t.Errorf("%s, %s: %v", name, way, err)
+			}
+			continue
+		}
+		if of == "" {
+			if code := s.ended(); code != 4403 {
+				h.t.Errorf("%s, %s: ends by %d", name, way, code)
+			}
+			continue
+		}
+		for i, channel := range []string{"readings", "devices", "alerts"} {
+			if m := s.subscribe(i, channel, ""); m["op"] != "subscribed" {
+				h.t.Errorf("%s, %s: %s: %v", name, way, channel, m)
+			}
+		}
+		h.reading("THERE", -18)
+		h.call("PATCH", "/devices/THERE", `{"notes":"`+name+way+`"}`)
+		h.reading("HERE", -18)
+		there := false
+		for m := s.next(); ; m = s.next() { // what happens last ends it: nobody limited to a site hears of the others
+			text := fmt.Sprint(m["data"])
+			there = there || strings.Contains(text, "THERE")
+			if m["event"] == "reading.created" && strings.Contains(text, "HERE") && !strings.Contains(text, "THERE") {
+				break
+			}
+		}
+		if there != strings.Contains(of, "t") {
+			h.t.Errorf("%s, %s: hears of THERE: %v", name, way, there)
+		}
+		_ = s.CloseNow()
 	}
 }
 
