@@ -149,6 +149,12 @@ func (o *oracle) note(t rimewatch.Time, k Kind) {
 	o.log = append(o.log, fmt.Sprintf("%s %s %s %v", short(t), k, s, o.flapping))
 }
 
+// settled reports whether the device has been there for long enough for a reading to be odd.
+func settled(u *device) bool {
+	born, _ := u.s.unit.LearningSince()
+	return u.now-born >= hour
+}
+
 // until judges every moment up to to at which anything could change. What no zone can have come to
 // counts after ten minutes without another temperature.
 func (o *oracle) until(to rimewatch.Time) {
@@ -161,7 +167,6 @@ func (o *oracle) until(to rimewatch.Time) {
 
 // judge judges every moment up to to that was not before: what is waited for may be another time
 // since the newest reading.
-
 func (o *oracle) judge(to rimewatch.Time) {
 	var moments []rimewatch.Time
 	for _, t := range o.times {
@@ -273,7 +278,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 					o.late(o.times[n-1] - minute)
 				}
 			case 12: // one that no zone can have come to by now, and that no other confirms: as if there were none while others come
-				if n := len(o.times); n > 0 && u.now-o.times[n-1] <= 6*minute && u.now-odd > max(10*minute, 6*o.interval) {
+				if n := len(o.times); n > 0 && u.now-o.times[n-1] <= 6*minute && settled(u) && u.now-odd > max(10*minute, 6*o.interval) {
 					o.odd = v + rapid.SampledFrom([]float64{-40, 40}).Draw(t, "odd")
 					u.observe(zoneReading(u.now, o.odd))
 					o.heard, odd, o.oddAt = u.now, u.now, u.now

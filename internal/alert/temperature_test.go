@@ -286,34 +286,43 @@ var offlineCases = []struct {
 	{"what no unit can have reached counts when nothing else has come for ten minutes", "walkin_freezer", `
 		0m -20
 		1m -20
-		2m -20
-		3m 10
-		5m null
-		90m tick`, `
-		1h3m opened high_temperature critical since 3m value 10 peak 10 limit -12`},
+		60m -20.1
+		61m -20
+		63m 10
+		65m null
+		150m tick`, `
+		2h3m opened high_temperature critical since 1h3m value 10 peak 10 limit -12`},
 	{"though the device is offline by then, if its delay was over before", "walkin_freezer", `
 		0m -20
 		1m -20
-		1m delay 60
-		2m -20
-		3m 10
-		3m silent
-		20m tick`, `
-		6m opened device_offline warning since 6m
-		13m opened high_temperature warning since 3m value 10 peak 10 limit -15`},
+		60m -20.1
+		61m delay 60
+		62m -20
+		63m 10
+		63m silent
+		80m tick`, `
+		1h6m opened device_offline warning since 1h6m
+		1h13m opened high_temperature warning since 1h3m value 10 peak 10 limit -15`},
 	{"not when another has", "walkin_freezer", `
 		0m -20
 		1m -20
-		2m -20
-		3m 10
-		12m -20
-		90m tick`, ``},
+		60m -20.1
+		63m 10
+		72m -20
+		150m tick`, ``},
+	{"at once within the first hour, when it may be a person who tries the service out", "walkin_freezer", `
+		0m -20
+		1m -20
+		1m delay 0
+		2m 10
+		3m -20`, `
+		2m opened high_temperature warning since 2m value 10 peak 10 limit -15`},
 	{"nor one of a backlog that came too late", "walkin_freezer", `
 		0m -20
 		1m -20
-		2m -20
-		40m 10 at 3m
-		150m tick`, ``},
+		60m -20.1
+		100m 10 at 63m
+		210m tick`, ``},
 	{"silence does not resolve a temperature", "walkin_freezer", `
 		0m -14
 		61m -16

@@ -47,7 +47,7 @@ func (s *State) inspect(c *Config, o *Observation) {
 	}
 	bad := r.Faults&rimewatch.CoreFields | r.Implausible()
 	o.plain = r.Present & rimewatch.CoreFields &^ bad
-	if o.plain.Has(rimewatch.ProductZoneTemp) && s.zoneAt != 0 {
+	if o.plain.Has(rimewatch.ProductZoneTemp) && s.zoneAt != 0 && o.At-s.born >= strange {
 		v := plainFixed(r.Values[rimewatch.ProductZoneTemp])
 		if s.unreached.take(c.Equipment, v, s.last[rimewatch.ProductZoneTemp], o.At, s.zoneAt, s.Interval(), s.humps.steps) {
 			o.plain, o.unreached, o.fixed[rimewatch.ProductZoneTemp] = o.plain&^(1<<rimewatch.ProductZoneTemp), true, v

@@ -22,6 +22,9 @@ const (
 	shownFor   = 10 * minute // for which the first is remembered
 	shownGaps  = 4           // intervals for which it is where fewer readings come
 
+	// strange is for how long a device is not known: every value counts, as of one that a person tries out by hand.
+	strange = hour
+
 	noiseK    = 4.0        // K by which readings differ anyhow: draughts, a probe that is touched
 	ownStep   = 6.0        // K, the most that the greatest step which the unit usually makes adds to that
 	warmIn    = 8 * minute // in which the air comes 63 % closer to what warms it
