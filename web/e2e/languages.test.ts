@@ -40,7 +40,7 @@ it('is chosen in the account, and shows at once', async () => {
 });
 
 it('is the language of alerts as they come', async () => {
-  await api.send('POST', '/v1/readings', { device_serial: 'COLD-1', product_zone_temp: -5 });
+  await api.settled('COLD-1', -5);
   await page.getByRole('heading', { name: '1 de 1 requiere atención.' }).waitFor();
   const [alert] = (await api.send('GET', '/v1/alerts')).data.alerts;
   expect(alert.title).toBe('Too warm'); // a token without Accept-Language reads English

@@ -114,6 +114,11 @@ export class Api {
     if (!answer.ok || said.data.errors) throw new Error(`import: ${answer.status} ${JSON.stringify(said)}`);
   }
 
+  /** settled sends a temperature until it counts: one that no unit can have come to by now is put aside until three readings show it. */
+  async settled(serial: string, t: number, more: { recorded_at?: () => string } = {}) {
+    for (let i = 0; i < 3; i++) await this.send('POST', '/v1/readings', { device_serial: serial, product_zone_temp: t, ...(more.recorded_at ? { recorded_at: more.recorded_at() } : {}) });
+  }
+
   /** history sends a reading a minute, the last one now. */
   history(serial: string, temperatures: number[]) {
     const now = Date.now();

@@ -85,7 +85,7 @@ describe('a clock that is wrong', () => {
     await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: -20 });
     await page.goto('/');
     await tile('Freezer of tomorrow').getByText(/^Clock [34]\smin .*ahead$/).waitFor();
-    await api.send('POST', '/v1/readings', { device_serial: 'AHEAD-1', recorded_at: new Date(Date.now() + 4 * 60_000).toISOString(), product_zone_temp: -9 });
+    await api.settled('AHEAD-1', -9, { recorded_at: () => new Date(Date.now() + 4 * 60_000).toISOString() });
     const { alerts } = (await api.send('GET', '/v1/alerts?device_serial=AHEAD-1')).data;
     await page.goto(`/alerts/${alerts[0].id}`);
     await page.getByText(/^Its clock is [34]\smin .*ahead\.$/).waitFor();
@@ -139,7 +139,7 @@ describe('an alert that is over', () => {
     await evidence.getByRole('img', { name: /−10.0.*now, −7.5.*peak, limit −12/ }).waitFor();
     await visitor.fine('an alert');
     const id = new URL(page.url()).pathname.split('/').at(-1);
-    await api.send('POST', '/v1/readings', { device_serial: 'HOT-1', product_zone_temp: -19 });
+    await api.settled('HOT-1', -19);
     await expect.poll(async () => (await api.send('GET', `/v1/alerts/${id}`)).data.alert.status).toBe('resolved');
     const card = page.getByRole('article', { name: /Too warm/ }).last();
     await card.getByText(/from \d+ \w+, \d\d:\d\d/).waitFor();
