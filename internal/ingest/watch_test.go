@@ -185,7 +185,7 @@ func TestTemperatureOutOfReach(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		id := r.limited("A", 5, 60)
-		r.warm(id, 3, 10*time.Minute)
+		r.warm(id, 3, 70*time.Minute) // in its first hour every temperature counts
 		shows := func(when string, temp float64, at rimewatch.Time) {
 			t.Helper()
 			synctest.Wait()
