@@ -115,3 +115,13 @@ type Member struct {
 	Provided    bool  // made by the groups of a sign-in provider, and ended by them
 	CreatedAt   Time
 }
+
+// Policy is a document for the public, such as the privacy policy.
+type Policy struct {
+	Slug        string
+	Title       string
+	Version     string
+	EffectiveAt Time
+	UpdatedAt   Time
+	Content     string // Markdown
+}
