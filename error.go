@@ -18,28 +18,29 @@ type Code string
 
 // The codes of every failure that a caller can see.
 const (
-	CodeInvalidJSON      Code = "invalid_json"
-	CodeUnauthenticated  Code = "unauthenticated"
-	CodeForbidden        Code = "forbidden"
-	CodeNotFound         Code = "not_found"
-	CodeDeviceNotFound   Code = "device_not_found"
-	CodeAlertNotFound    Code = "alert_not_found"
-	CodePolicyNotFound   Code = "policy_not_found"
-	CodeMethodNotAllowed Code = "method_not_allowed"
-	CodeSerialTaken      Code = "serial_taken"
-	CodeAlertNotActive   Code = "alert_not_active"
-	CodeConflict         Code = "conflict"
-	CodeQuotaExceeded    Code = "quota_exceeded" // the workspace has as many as it may have
-	CodePayloadTooLarge  Code = "payload_too_large"
-	CodeUnsupportedMedia Code = "unsupported_media_type"
-	CodeValidationFailed Code = "validation_failed"
-	CodeUnknownDevice    Code = "unknown_device"
-	CodeUpgradeRequired  Code = "upgrade_required"
-	CodeRateLimited      Code = "rate_limited"
-	CodeHeldFull         Code = "held_full"       // no more can wait for a device to be accepted
-	CodeUnavailable      Code = "unavailable"     // nothing was stored
-	CodeOutcomeUnknown   Code = "outcome_unknown" // nobody can say whether it was carried out
-	CodeInternal         Code = "internal"
+	CodeInvalidJSON        Code = "invalid_json"
+	CodeUnauthenticated    Code = "unauthenticated"
+	CodeForbidden          Code = "forbidden"
+	CodeNotFound           Code = "not_found"
+	CodeDeviceNotFound     Code = "device_not_found"
+	CodeAlertNotFound      Code = "alert_not_found"
+	CodePolicyNotFound     Code = "policy_not_found"
+	CodeMethodNotAllowed   Code = "method_not_allowed"
+	CodeSerialTaken        Code = "serial_taken"
+	CodeAlertNotActive     Code = "alert_not_active"
+	CodeConflict           Code = "conflict"
+	CodeQuotaExceeded      Code = "quota_exceeded"      // the workspace has as many as it may have
+	CodePreconditionFailed Code = "precondition_failed" // it has another revision than the request asks for
+	CodePayloadTooLarge    Code = "payload_too_large"
+	CodeUnsupportedMedia   Code = "unsupported_media_type"
+	CodeValidationFailed   Code = "validation_failed"
+	CodeUnknownDevice      Code = "unknown_device"
+	CodeUpgradeRequired    Code = "upgrade_required"
+	CodeRateLimited        Code = "rate_limited"
+	CodeHeldFull           Code = "held_full"       // no more can wait for a device to be accepted
+	CodeUnavailable        Code = "unavailable"     // nothing was stored
+	CodeOutcomeUnknown     Code = "outcome_unknown" // nobody can say whether it was carried out
+	CodeInternal           Code = "internal"
 )
 
 // Error is the one typed error that crosses the layers. Code, Message, Fields

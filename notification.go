@@ -34,6 +34,7 @@ type Channel struct {
 	URL         string
 	Secret      string // whsec_… of a webhook; p256dh.auth of a push channel, in base64url
 	FallbackID  int64  // the channel through which it is reported that this one keeps failing, 0 = any other that works
+	Revision    int64  // of what people set: 1 at first, grows with every change
 	CreatedAt   Time
 	UpdatedAt   Time
 
@@ -93,6 +94,7 @@ type Route struct {
 	Recovery    bool        `json:"recovery,omitempty"`  // notify those who were notified when the alert is over
 	Quiet       *QuietHours `json:"quiet,omitempty"`     // warnings wait until they are over; critical alerts do not
 	DigestAt    *int        `json:"digest_at,omitempty"` // minute of the local day at which warnings are sent together, nil = at once
+	Revision    int64       `json:"-"`                   // of what people set: 1 at first, grows with every change
 	CreatedAt   Time        `json:"-"`
 	UpdatedAt   Time        `json:"-"`
 }
@@ -121,6 +123,7 @@ type Silence struct {
 	EndsAt      Time // mandatory; moved up when a person ends it early
 	Comment     string
 	CreatedBy   string
+	Revision    int64 // of what people set: 1 at first, grows with every change
 	CreatedAt   Time
 }
 
@@ -135,6 +138,7 @@ type MaintenanceWindow struct {
 	EndsAt      Time // mandatory; moved up when a person ends it early
 	Reason      string
 	CreatedBy   string
+	Revision    int64 // of what people set: 1 at first, grows with every change
 	CreatedAt   Time
 }
 

@@ -30,7 +30,8 @@ type ReportSchedule struct {
 	Period      ReportPeriod
 	ChannelIDs  []int64 // of the kind email
 	Enabled     bool
-	Through     Time // end of the last period whose report is among the deliveries, or was not to be sent
+	Through     Time  // end of the last period whose report is among the deliveries, or was not to be sent
+	Revision    int64 // of what people set: 1 at first, grows with every change
 	CreatedAt   Time
 	UpdatedAt   Time
 }

@@ -47,6 +47,7 @@ type Source struct {
 	KeyHash       [32]byte // SHA-256 of the key; all zero: it has none
 	KeyPrefix     string   // to recognise the key by
 	Broker        Broker   // of SourceMQTT
+	Revision      int64    // of what people set: 1 at first, grows with every change
 	CreatedAt     Time
 	UpdatedAt     Time
 }

@@ -18,6 +18,7 @@ type Workspace struct {
 	ExposureSince Time
 	// DeleteAt is when everything in the workspace is erased; 0 = it is not to be.
 	DeleteAt  Time
+	Revision  int64 // of what people set: 1 at first, grows with every change
 	CreatedAt Time
 	UpdatedAt Time
 }
@@ -46,6 +47,7 @@ type Site struct {
 	Name        string
 	TimeZone    string // IANA name
 	Address     string
+	Revision    int64 // of what people set: 1 at first, grows with every change
 	CreatedAt   Time
 	UpdatedAt   Time
 }

@@ -47,8 +47,8 @@ func healthy(t *testing.T) (dir string) {
 	w := rimewatch.Workspace{Name: "Shop", TimeZone: "UTC", RawDays: 2, RollupDays: 60, CreatedAt: 1, UpdatedAt: 1}
 	u := rimewatch.User{Email: "olga@example.com", Locale: rimewatch.Locale{Units: "c"}, Theme: "dark"}
 	must(s.CreateFirstOwner(t.Context(), &w, &u))
-	must(s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "Hall", TimeZone: "UTC"}))
-	must(s.CreateChannel(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "mail", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
+	must(s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "Hall", TimeZone: "UTC"}))
+	must(s.Channels().Create(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "mail", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
 	must(s.AuditWorkspace(t.Context(), w.ID, "first", "x", nil))
 	must(s.AuditWorkspace(t.Context(), w.ID, "second", "x", nil))
 	id := s.NewDeviceID()

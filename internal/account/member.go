@@ -91,7 +91,7 @@ func (s *settings) knownSites(ctx context.Context, p Principal, sites rimewatch.
 	if sites == nil {
 		return nil, nil
 	}
-	all, err := s.store.Sites(ctx, p.WorkspaceID)
+	all, err := s.store.Sites().List(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}

@@ -146,7 +146,7 @@ func (s *settings) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, er
 	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
 		return nil, err
 	}
-	list, err := s.store.Sites(ctx, p.WorkspaceID)
+	list, err := s.store.Sites().List(ctx, p.WorkspaceID)
 	return slices.DeleteFunc(list, func(x rimewatch.Site) bool { return !p.Sites().Has(x.ID) }), err
 }
 
@@ -159,7 +159,7 @@ func (s *settings) Site(ctx context.Context, p Principal, id int64) (rimewatch.S
 	if !p.Sites().Has(id) {
 		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
 	}
-	return s.store.Site(ctx, p.WorkspaceID, id)
+	return s.store.Sites().Get(ctx, p.WorkspaceID, id)
 }
 
 // CreateSite makes a site. Needs the scope devices:write. CodeValidationFailed
@@ -182,7 +182,7 @@ func (s *settings) CreateSite(ctx context.Context, p Principal, r SiteRequest, n
 		WorkspaceID: p.WorkspaceID, Name: normalText(r.Name), TimeZone: r.TimeZone, Address: normalText(r.Address),
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if err := s.store.CreateSite(ctx, &site); err != nil {
+	if err := s.store.Sites().Create(ctx, &site); err != nil {
 		return rimewatch.Site{}, err
 	}
 	return site, nil
@@ -199,7 +199,7 @@ func (s *settings) UpdateSite(ctx context.Context, p Principal, id int64, patch 
 			return rimewatch.Site{}, err
 		}
 	}
-	return s.store.UpdateSite(ctx, p.WorkspaceID, id, func(site *rimewatch.Site) error {
+	return s.store.Sites().Update(ctx, p.WorkspaceID, id, func(site *rimewatch.Site) error {
 		if patch.Name != nil {
 			site.Name = normalText(*patch.Name)
 		}
@@ -220,5 +220,5 @@ func (s *settings) DeleteSite(ctx context.Context, p Principal, id int64) error 
 	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
 		return err
 	}
-	return s.store.DeleteSite(ctx, p.WorkspaceID, id)
+	return s.store.Sites().Delete(ctx, p.WorkspaceID, id)
 }

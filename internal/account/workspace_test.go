@@ -120,7 +120,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	f.ok(err)
 	want := rimewatch.Workspace{
 		ID: f.ws.ID, Name: "Café", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "America/Argentina/Buenos_Aires", RawDays: 30, RollupDays: maxRetentionDays,
-		CreatedAt: t0, UpdatedAt: t0 + 1,
+		Revision: 2, CreatedAt: t0, UpdatedAt: t0 + 1,
 	}
 	same(t, got, want)
 	for _, c := range []struct {
@@ -161,7 +161,7 @@ func TestSites(t *testing.T) {
 	f.ok(err)
 	site, err := f.CreateSite(f.ctx, writer, SiteRequest{Name: " Cellar ", Address: " 1 Street "}, t0)
 	f.ok(err)
-	same(t, site, rimewatch.Site{ID: site.ID, WorkspaceID: f.ws.ID, Name: "Cellar", TimeZone: "Asia/Kathmandu", Address: "1 Street", CreatedAt: t0, UpdatedAt: t0})
+	same(t, site, rimewatch.Site{ID: site.ID, WorkspaceID: f.ws.ID, Name: "Cellar", TimeZone: "Asia/Kathmandu", Address: "1 Street", Revision: 1, CreatedAt: t0, UpdatedAt: t0})
 	site, err = f.UpdateSite(f.ctx, writer, site.ID, SitePatch{TimeZone: ptr("Europe/Berlin")}, t0+1)
 	f.ok(err)
 	same(t, site.TimeZone, "Europe/Berlin")

@@ -62,7 +62,7 @@ func (a *App) erase(ctx context.Context, id int64) error {
 			}
 		}
 	}
-	sites, err := a.Store.Sites(ctx, id)
+	sites, err := a.Store.Sites().List(ctx, id)
 	if err != nil {
 		return err
 	}

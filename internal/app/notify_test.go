@@ -151,7 +151,7 @@ func secret(n int) string {
 func (s *shop) webhook(n int, name, url string) rimewatch.Channel {
 	s.Helper()
 	c := rimewatch.Channel{WorkspaceID: s.workspace, Name: name, Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret(n)}
-	s.must(s.Store.CreateChannel(s.Context(), &c))
+	s.must(s.Store.Channels().Create(s.Context(), &c))
 	return c
 }
 
@@ -187,7 +187,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	route := rimewatch.Route{WorkspaceID: s.workspace, Name: "All", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{
 		{ChannelIDs: []int64{channels[0].ID}}, {AfterS: 600, ChannelIDs: []int64{channels[1].ID}}, {AfterS: 1200, ChannelIDs: []int64{channels[2].ID}},
 	}}
-	s.must(s.Store.CreateRoute(ctx, &route))
+	s.must(s.Store.Routes().Create(ctx, &route))
 
 	s.temperature(8.2)
 	first := receivers[0].next(t)
@@ -292,7 +292,7 @@ func TestLeaving(t *testing.T) {
 	c := s.webhook(1, "a", r.URL)
 	now := rimewatch.TimeOf(s.now.Now())
 	site := rimewatch.Site{WorkspaceID: s.workspace, Name: "Shop", TimeZone: "UTC", CreatedAt: now, UpdatedAt: now}
-	s.must(s.Store.CreateSite(s.Context(), &site))
+	s.must(s.Store.Sites().Create(s.Context(), &site))
 	move := func(site int64) {
 		t.Helper()
 		_, err := s.Ingest.UpdateDevice(s.Context(), s.workspace, "F-1", func(d *rimewatch.Device) error { d.SiteID = site; return nil })
@@ -300,7 +300,7 @@ func TestLeaving(t *testing.T) {
 	}
 	move(site.ID)
 	silence := rimewatch.Silence{WorkspaceID: s.workspace, StartsAt: now, EndsAt: now + 30*rimewatch.Day, Match: rimewatch.Matchers{SiteIDs: []int64{site.ID}}, CreatedAt: now}
-	s.must(s.Store.CreateSilence(s.Context(), &silence))
+	s.must(s.Store.Silences().Create(s.Context(), &silence))
 	s.temperature(6.8)
 	move(0)
 	if m := r.next(t); m.body.Type != "alert.opened" || m.body.Data.Site != nil {
@@ -309,11 +309,11 @@ func TestLeaving(t *testing.T) {
 	s.temperature(3)
 	r.next(t)
 
-	_, err := s.Store.UpdateSilence(s.Context(), s.workspace, silence.ID, func(x *rimewatch.Silence) error { x.EndsAt = now + 1; return nil })
+	_, err := s.Store.Silences().Update(s.Context(), s.workspace, silence.ID, func(x *rimewatch.Silence) error { x.EndsAt = now + 1; return nil })
 	s.must(err)
 	utc := s.now.Now().UTC()
 	quiet := &rimewatch.QuietHours{From: (utc.Hour()*60 + utc.Minute() + 1380) % 1440, To: (utc.Hour()*60 + utc.Minute() + 60) % 1440} // an hour before and after now
-	s.must(s.Store.CreateRoute(s.Context(), &rimewatch.Route{WorkspaceID: s.workspace, Name: "r", Enabled: true, Quiet: quiet, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{c.ID}}}}))
+	s.must(s.Store.Routes().Create(s.Context(), &rimewatch.Route{WorkspaceID: s.workspace, Name: "r", Enabled: true, Quiet: quiet, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{c.ID}}}}))
 	move(site.ID)
 	s.temperature(6.8)
 	_, token, err := s.Accounts.CreateToken(t.Context(), account.Operator(s.workspace), account.TokenRequest{Name: "z", Scopes: rimewatch.ScopesFull}, now)

@@ -154,7 +154,7 @@ func TestPushIsOnesOwn(t *testing.T) {
 	// The owner's browser, used by the viewer now, tells one of them only.
 	h.asOwner("POST", "/me/push", subscription(t, s.URL+"/o", ""), http.StatusOK)
 	s.next(t, "/o")
-	all, err := h.Store.Channels(t.Context(), h.workspace())
+	all, err := h.Store.Channels().List(t.Context(), h.workspace())
 	h.must(err)
 	if len(all) != 2 || !slices.Equal(all[0].To, all[1].To) || all[0].To[0] != "v@example.com" {
 		t.Errorf("%+v", all)

@@ -69,7 +69,7 @@ var may = map[string][]string{
 	"internal/notify/webhook":    {"internal/notify/message", "internal/notify/outbound"},
 	"internal/notify/service":    {"internal/notify/message", "internal/notify/outbound", "internal/twilio"},
 	"internal/notify/push":       {"internal/notify/message", "internal/notify/outbound", "internal/phrase"},
-	"internal/httpapi/push":      {"internal/httpapi", "internal/wire"},
+	"internal/httpapi/push":      {"internal/httpapi", "internal/store", "internal/wire"},
 	"internal/notify/voice":      {"internal/notify/message", "internal/notify/outbound", "internal/phrase", "internal/twilio"},
 	"internal/twilio":            {"internal/phrase"},
 	"internal/httpapi/voice":     {"internal/httpapi", "internal/phrase", "internal/store", "internal/twilio"},

@@ -82,7 +82,7 @@ func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok
 
 // CreateMaintenance keeps a window and lets its devices know. ID is set.
 func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
-	if err := s.store.CreateMaintenance(ctx, w); err != nil {
+	if err := s.store.MaintenanceWindows().Create(ctx, w); err != nil {
 		return err
 	}
 	return s.RefreshSettings(ctx)
@@ -92,7 +92,7 @@ func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.Maintenanc
 // begins: CodeNotFound, CodeConflict when it is over already.
 func (s *Service) EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
 	now := s.clock()
-	w, err := s.store.UpdateMaintenance(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
+	w, err := s.store.MaintenanceWindows().Update(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
 		if !w.EndEarly(now) {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window has already ended.")
 		}

@@ -100,7 +100,7 @@ func TestMaintenanceFollowsTheDevice(t *testing.T) {
 		same(t, "at the site", grows(), false)
 		r.crash()
 		same(t, "after a crash", grows(), false)
-		if err := r.s.DeleteSite(t.Context(), r.ws, site); err != nil {
+		if err := r.s.Sites().Delete(t.Context(), r.ws, site); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.in.SiteDeleted(t.Context(), site); err != nil {

@@ -16,7 +16,7 @@ func TestMovedAlerts(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		shop := rimewatch.Site{WorkspaceID: r.ws, Name: "Shop", TimeZone: "UTC", CreatedAt: r.now(), UpdatedAt: r.now()}
-		if err := r.s.CreateSite(t.Context(), &shop); err != nil {
+		if err := r.s.Sites().Create(t.Context(), &shop); err != nil {
 			t.Fatal(err)
 		}
 		id := r.device("M-1", "walkin_cooler")
@@ -49,7 +49,7 @@ func TestMovedAlerts(t *testing.T) {
 		}
 		change(func(d *rimewatch.Device) { d.EquipmentType = "prep_table" })
 		told(rimewatch.Place{EquipmentType: "walkin_cooler"}, rimewatch.Place{SiteID: shop.ID, EquipmentType: "walkin_cooler"})
-		if err := r.s.DeleteSite(t.Context(), r.ws, shop.ID); err != nil {
+		if err := r.s.Sites().Delete(t.Context(), r.ws, shop.ID); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.in.SiteDeleted(t.Context(), shop.ID); err != nil {

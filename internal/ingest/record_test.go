@@ -75,7 +75,7 @@ func TestShortRuns(t *testing.T) {
 		r := newRig(t)
 		defer func() { r.close() }()
 		site := &rimewatch.Site{WorkspaceID: r.ws, Name: "Sydney", TimeZone: "Australia/Sydney"}
-		if err := r.s.CreateSite(t.Context(), site); err != nil {
+		if err := r.s.Sites().Create(t.Context(), site); err != nil {
 			t.Fatal(err)
 		}
 		var ids [2]int64

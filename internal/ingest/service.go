@@ -26,7 +26,7 @@ type Store interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
-	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+	Sites() store.Resource[rimewatch.Site]
 	rejudge.Store
 	store.Maintenance
 	store.Everywhere

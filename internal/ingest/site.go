@@ -280,7 +280,7 @@ func (w *writer) prepareOutage(x *site, v *verdict) error {
 	if !v.open {
 		return nil
 	}
-	known, err := w.store.Site(ctx, x.workspaceID, x.id)
+	known, err := w.store.Sites().Get(ctx, x.workspaceID, x.id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		x.lastAlertAt, v.open = rimewatch.MaxTime, false
 		return nil

@@ -15,7 +15,7 @@ import (
 func (r *rig) place(name string, devices int) (site int64, ids []int64) {
 	r.t.Helper()
 	x := &rimewatch.Site{WorkspaceID: r.ws, Name: name, TimeZone: "UTC"}
-	if err := r.s.CreateSite(r.t.Context(), x); err != nil {
+	if err := r.s.Sites().Create(r.t.Context(), x); err != nil {
 		r.t.Fatal(err)
 	}
 	for i := range devices {
@@ -210,7 +210,7 @@ func TestSiteLifecycle(t *testing.T) {
 		r.hear(10*time.Minute, ids...)
 		time.Sleep(4 * time.Minute)
 		same(t, "again", shortAlert(r.stored(rimewatch.SiteOffline)[1]), "site_offline warning active")
-		if err := r.s.DeleteSite(t.Context(), r.ws, site); err != nil {
+		if err := r.s.Sites().Delete(t.Context(), r.ws, site); err != nil {
 			t.Fatal(err)
 		}
 		if err := r.in.SiteDeleted(t.Context(), site); err != nil {

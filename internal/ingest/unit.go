@@ -208,7 +208,7 @@ func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
 func (s *Service) zoneOf(d *rimewatch.Device) (zone string, since rimewatch.Time) {
 	zone, since = s.settings.zoneOf(d.WorkspaceID, d.SiteID)
 	if d.SiteID != 0 && s.settings.zones[d.SiteID] == "" {
-		if site, err := s.store.Site(context.Background(), d.WorkspaceID, d.SiteID); err == nil {
+		if site, err := s.store.Sites().Get(context.Background(), d.WorkspaceID, d.SiteID); err == nil {
 			zone = site.TimeZone
 		}
 	}

@@ -154,7 +154,7 @@ func TestWhatWaitsIsInTheReadersWords(t *testing.T) {
 		spare := r.channel("b", func(c *rimewatch.Channel) { c.Language = "es" })
 		failing := r.channel("a", func(c *rimewatch.Channel) { c.FallbackID = spare.ID })
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{failing.ID}}}}
-		r.must(r.store.CreateRoute(r.Context(), &route))
+		r.must(r.store.Routes().Create(r.Context(), &route))
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.alert(rimewatch.LowVoltage, rimewatch.Warning)
 		r.pass(time.Hour)

@@ -140,7 +140,7 @@ func newDrawn(r *rig, seed uint64) *drawn {
 	r.posts.heard = w.hear
 	for i := range 2 {
 		x := rimewatch.Site{WorkspaceID: r.workspace, Name: fmt.Sprint("Site ", i), TimeZone: "UTC", CreatedAt: r.now(), UpdatedAt: r.now()}
-		r.must(r.store.CreateSite(r.Context(), &x))
+		r.must(r.store.Sites().Create(r.Context(), &x))
 		w.sites = append(w.sites, x.ID)
 	}
 	for i := range 3 + w.rnd.IntN(2) {
@@ -168,7 +168,7 @@ func newDrawn(r *rig, seed uint64) *drawn {
 			at := 61 + w.rnd.IntN(7)
 			x.DigestAt = &at
 		}
-		r.must(r.store.CreateRoute(r.Context(), x))
+		r.must(r.store.Routes().Create(r.Context(), x))
 		w.routes = append(w.routes, x)
 	}
 	r.service.Changed(r.workspace)
@@ -240,12 +240,12 @@ func (w *drawn) happen(s int) {
 	switch w.rnd.IntN(14) {
 	case 0:
 		x := rimewatch.Silence{WorkspaceID: w.workspace, Match: w.matchers(), StartsAt: w.now(), EndsAt: w.now() + rimewatch.Time(5+w.rnd.IntN(400))*rimewatch.Second, CreatedAt: w.now()}
-		w.must(w.store.CreateSilence(w.Context(), &x))
+		w.must(w.store.Silences().Create(w.Context(), &x))
 		w.silences = append(w.silences, x)
 		w.service.Changed(w.workspace)
 	case 1:
 		x := rimewatch.MaintenanceWindow{WorkspaceID: w.workspace, SiteIDs: []int64{w.sites[w.rnd.IntN(2)]}, StartsAt: w.now(), EndsAt: w.now() + rimewatch.Time(5+w.rnd.IntN(400))*rimewatch.Second, CreatedAt: w.now()}
-		w.must(w.store.CreateMaintenance(w.Context(), &x))
+		w.must(w.store.MaintenanceWindows().Create(w.Context(), &x))
 		w.windows = append(w.windows, x)
 		w.service.Changed(w.workspace)
 	case 2, 3, 4:
@@ -254,7 +254,7 @@ func (w *drawn) happen(s int) {
 		c := w.anyChannel()
 		c.Enabled = !c.Enabled
 		w.switched[c.ID] = w.now()
-		_, err := w.store.UpdateChannel(w.Context(), w.workspace, c.ID, func(x *rimewatch.Channel) error { x.Enabled = c.Enabled; return nil })
+		_, err := w.store.Channels().Update(w.Context(), w.workspace, c.ID, func(x *rimewatch.Channel) error { x.Enabled = c.Enabled; return nil })
 		w.must(err)
 		w.service.Changed(w.workspace)
 	case 6:
@@ -262,7 +262,7 @@ func (w *drawn) happen(s int) {
 			x := w.routes[w.rnd.IntN(len(w.routes))]
 			x.Enabled = !x.Enabled
 			w.switched[-x.ID] = w.now()
-			_, err := w.store.UpdateRoute(w.Context(), w.workspace, x.ID, func(y *rimewatch.Route) error { y.Enabled = x.Enabled; return nil })
+			_, err := w.store.Routes().Update(w.Context(), w.workspace, x.ID, func(y *rimewatch.Route) error { y.Enabled = x.Enabled; return nil })
 			w.must(err)
 			w.service.Changed(w.workspace)
 		}
@@ -300,7 +300,7 @@ func (w *drawn) openAlert() {
 		matched: make(map[int64]rimewatch.Time), first: make(map[int64]receipt), last: make(map[int64]rimewatch.Time), over: make(map[int64]bool),
 		tells: make(map[string]string), repeats: make(map[int64]int), owed: make(map[string]int), lists: make(map[int64]listing), quietFor: make(map[int64]int),
 	}
-	if _, err := w.store.Site(w.Context(), w.workspace, a.site); err != nil {
+	if _, err := w.store.Sites().Get(w.Context(), w.workspace, a.site); err != nil {
 		a.site = 0
 	}
 	op := &store.DeviceOp{WorkspaceID: w.workspace, Serial: a.serial, Create: &rimewatch.Device{ID: a.device, WorkspaceID: w.workspace, Serial: a.serial, SiteID: a.site, EquipmentType: a.kind, CreatedAt: w.now(), UpdatedAt: w.now()}}
@@ -362,7 +362,7 @@ func (w *drawn) move() {
 	from := rimewatch.Place{SiteID: a.site, EquipmentType: a.kind}
 	if a.site != 0 && w.rnd.IntN(8) == 0 {
 		gone := a.site
-		w.must(w.store.DeleteSite(w.Context(), w.workspace, gone))
+		w.must(w.store.Sites().Delete(w.Context(), w.workspace, gone))
 		for _, b := range w.alerts {
 			if b.site == gone && b.row.Status == rimewatch.AlertActive {
 				b.site = 0
@@ -378,7 +378,7 @@ func (w *drawn) move() {
 	if w.rnd.IntN(3) == 0 {
 		next.EquipmentType = drawnTypes[w.rnd.IntN(2)]
 	} else if next.SiteID = append([]int64{0}, w.sites...)[w.rnd.IntN(3)]; next.SiteID != 0 {
-		if _, err := w.store.Site(w.Context(), w.workspace, next.SiteID); err != nil {
+		if _, err := w.store.Sites().Get(w.Context(), w.workspace, next.SiteID); err != nil {
 			next.SiteID = 0
 		}
 	}

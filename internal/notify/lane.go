@@ -336,7 +336,7 @@ func (s *Service) hold(list []rimewatch.Delivery) (underWay map[int64]bool) {
 // is given up when it fails.
 func (l *lane) attempt(ctx context.Context, list []*item, once bool) []*item {
 	s := l.s
-	c, err := s.store.Channel(ctx, l.workspaceID, l.channelID)
+	c, err := s.store.Channels().Get(ctx, l.workspaceID, l.channelID)
 	switch {
 	case rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
 		l.end(ctx, rimewatch.DeliveryDropped, "The channel was removed.", list...)

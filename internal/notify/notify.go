@@ -22,7 +22,7 @@ type Store interface {
 	store.Everywhere
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
-	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+	Sites() store.Resource[rimewatch.Site]
 }
 
 // Sender hands a message to a receiver once. key is the delivery's and the same

@@ -109,7 +109,7 @@ func TestRetries(t *testing.T) {
 		if d := ds[0]; d.Status != rimewatch.DeliveryFailed || d.Attempts != len(calls) || d.LastError != "The receiver answered 503 Service Unavailable." {
 			r.Errorf("the delivery is %+v", d)
 		}
-		c, err := r.store.Channel(r.Context(), r.workspace, 1)
+		c, err := r.store.Channels().Get(r.Context(), r.workspace, 1)
 		r.must(err)
 		if c.Failures != len(calls) || c.LastError == "" || c.LastSuccessAt != 0 || c.LastFailureAt == 0 {
 			r.Errorf("the channel's health is %+v", c.ChannelHealth)
@@ -222,7 +222,7 @@ func TestOutage(t *testing.T) {
 		spare := r.channel("b", nil)
 		r.channel("a", func(c *rimewatch.Channel) { c.FallbackID = spare.ID })
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{3}}}}
-		r.must(r.store.CreateRoute(r.Context(), &route))
+		r.must(r.store.Routes().Create(r.Context(), &route))
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.alert(rimewatch.LowVoltage, rimewatch.Warning)
 		r.alert(rimewatch.HighHumidity, rimewatch.Warning)
@@ -249,7 +249,7 @@ func TestOutage(t *testing.T) {
 			}
 		}
 		broken.Store(true)
-		r.must(r.store.DeleteChannel(r.Context(), r.workspace, spare.ID))
+		r.must(r.store.Channels().Delete(r.Context(), r.workspace, spare.ID))
 		r.alert(rimewatch.ShortCycling, rimewatch.Warning)
 		r.pass(time.Hour)
 		if got := r.posts.said(); strings.Count(got, "c channel.failing") != 1 {
@@ -265,7 +265,7 @@ func TestRestart(t *testing.T) {
 		r.channel("a", nil)
 		r.channel("b", nil)
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, RepeatS: 7200, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{1}}, {AfterS: 1800, ChannelIDs: []int64{2}}}}
-		r.must(r.store.CreateRoute(r.Context(), &route))
+		r.must(r.store.Routes().Create(r.Context(), &route))
 		r.service.Stop() // the commit is stored, nobody has heard of it
 		a := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.restart()
@@ -342,11 +342,11 @@ func TestSilences(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.channel("a", nil)
 		sil := rimewatch.Silence{WorkspaceID: r.workspace, StartsAt: r.now(), EndsAt: r.now() + rimewatch.Hour, CreatedBy: "me", CreatedAt: r.now()}
-		r.must(r.store.CreateSilence(r.Context(), &sil))
+		r.must(r.store.Silences().Create(r.Context(), &sil))
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(10 * time.Minute)
 		r.expect("while silenced", "")
-		_, err := r.store.UpdateSilence(r.Context(), r.workspace, sil.ID, func(s *rimewatch.Silence) error {
+		_, err := r.store.Silences().Update(r.Context(), r.workspace, sil.ID, func(s *rimewatch.Silence) error {
 			s.EndsAt = r.now()
 			return nil
 		})
@@ -377,7 +377,7 @@ func TestTest(t *testing.T) {
 		if d.Status != rimewatch.DeliveryFailed || d.LastError != "Nobody listens." || d.Attempts != 1 {
 			r.Errorf("%+v", d)
 		}
-		c, err := r.store.Channel(r.Context(), r.workspace, bad.ID)
+		c, err := r.store.Channels().Get(r.Context(), r.workspace, bad.ID)
 		r.must(err)
 		if c.Failures != 1 || c.LastError != "Nobody listens." {
 			r.Errorf("%+v", c.ChannelHealth)
@@ -442,7 +442,7 @@ func TestDigest(t *testing.T) {
 		r.channel("a", nil)
 		at := 7*60 + 30
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, DigestAt: &at, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{1}}}, CreatedAt: r.now(), UpdatedAt: r.now()}
-		r.must(r.store.CreateRoute(r.Context(), &route))
+		r.must(r.store.Routes().Create(r.Context(), &route))
 		w := r.alert(rimewatch.HighTemperature, rimewatch.Warning)
 		r.alert(rimewatch.LowVoltage, rimewatch.Critical)
 		r.pass(time.Hour)

@@ -130,7 +130,7 @@ func (l *lane) flush(now rimewatch.Time) {
 
 // other returns the channel through which a failing one is reported, 0 = there is none.
 func (l *lane) other(c *rimewatch.Channel) int64 {
-	list, err := l.s.store.Channels(l.s.ctx, l.workspaceID)
+	list, err := l.s.store.Channels().List(l.s.ctx, l.workspaceID)
 	if err != nil {
 		return 0
 	}
@@ -151,7 +151,7 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	if err != nil {
 		return nil, err
 	}
-	other, err := s.store.Channel(s.ctx, l.workspaceID, to)
+	other, err := s.store.Channels().Get(s.ctx, l.workspaceID, to)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
 	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -409,17 +410,17 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 	if w.Workspace, err = b.s.store.Workspace(b.ctx, id); err != nil {
 		return nil, err
 	}
-	if w.rules.Channels, err = b.s.store.Channels(b.ctx, id); err != nil {
+	if w.rules.Channels, err = b.s.store.Channels().List(b.ctx, id); err != nil {
 		return nil, err
 	}
-	if w.rules.Routes, err = b.s.store.Routes(b.ctx, id); err != nil {
+	if w.rules.Routes, err = b.s.store.Routes().List(b.ctx, id); err != nil {
 		return nil, err
 	}
 	ended := b.s.now() - endedKept
-	if w.rules.Silences, err = b.s.store.Silences(b.ctx, id, ended); err != nil {
+	if w.rules.Silences, _, err = b.s.store.Silences().Select(b.ctx, id, store.Selection{EndAfter: ended}); err != nil {
 		return nil, err
 	}
-	if w.rules.Maintenance, err = b.s.store.MaintenanceWindows(b.ctx, id, ended); err != nil {
+	if w.rules.Maintenance, _, err = b.s.store.MaintenanceWindows().Select(b.ctx, id, store.Selection{EndAfter: ended}); err != nil {
 		return nil, err
 	}
 	b.workspaces[id] = w

@@ -58,7 +58,7 @@ func (s *Service) reportOf(ctx context.Context, x *rimewatch.ReportSchedule, now
 	}
 	r = &message.Report{Period: x.Period, TimeZone: w.TimeZone}
 	if x.SiteID != 0 {
-		site, err := s.store.Site(ctx, x.WorkspaceID, x.SiteID)
+		site, err := s.store.Sites().Get(ctx, x.WorkspaceID, x.SiteID)
 		if err != nil {
 			return w, nil, err
 		}
@@ -72,7 +72,7 @@ func (s *Service) reportOf(ctx context.Context, x *rimewatch.ReportSchedule, now
 // switched on, and hands them over.
 func (s *Service) putReport(ctx context.Context, x *rimewatch.ReportSchedule, w *rimewatch.Workspace, r *message.Report, key string, now rimewatch.Time) (list []rimewatch.Delivery, err error) {
 	for _, id := range x.ChannelIDs {
-		c, err := s.store.Channel(ctx, x.WorkspaceID, id)
+		c, err := s.store.Channels().Get(ctx, x.WorkspaceID, id)
 		if err != nil {
 			return list, err
 		}
@@ -96,7 +96,7 @@ func (s *Service) putReport(ctx context.Context, x *rimewatch.ReportSchedule, w 
 // returns the deliveries, without waiting for them: CodeConflict when it cannot be
 // sent, CodeNotFound when there is no such schedule.
 func (s *Service) SendReport(ctx context.Context, workspaceID, id int64) ([]rimewatch.Delivery, error) {
-	x, err := s.store.ReportSchedule(ctx, workspaceID, id)
+	x, err := s.store.ReportSchedules().Get(ctx, workspaceID, id)
 	if err != nil {
 		return nil, err
 	}

@@ -29,13 +29,13 @@ func (r *rig) scheduled(period rimewatch.ReportPeriod, zone string, channels ...
 	at := "Europe/Berlin" // the workspace's
 	if zone != "" {
 		site := rimewatch.Site{WorkspaceID: r.workspace, Name: "Main Street", TimeZone: zone, CreatedAt: r.now(), UpdatedAt: r.now()}
-		r.must(r.store.CreateSite(r.Context(), &site))
+		r.must(r.store.Sites().Create(r.Context(), &site))
 		s.SiteID, at = site.ID, zone
 	}
 	place, err := time.LoadLocation(at)
 	r.must(err)
 	_, s.Through = period.Last(r.now(), place)
-	r.must(r.store.CreateReportSchedule(r.Context(), &s))
+	r.must(r.store.ReportSchedules().Create(r.Context(), &s))
 	return s
 }
 
@@ -144,7 +144,7 @@ func TestReportsOnce(t *testing.T) {
 		r.restart()
 		r.pass(time.Minute)
 		r.said("")
-		if got, err := r.store.ReportSchedule(r.Context(), r.workspace, s.ID); err != nil || got.Through.String() != "2000-01-03T00:00:00.000Z" {
+		if got, err := r.store.ReportSchedules().Get(r.Context(), r.workspace, s.ID); err != nil || got.Through.String() != "2000-01-03T00:00:00.000Z" {
 			t.Errorf("planned through %s (%v)", got.Through, err)
 		}
 		r.must(r.store.ReportsThrough(r.Context(), r.workspace, s.ID, r.now().Add(1000*time.Hour)))
@@ -210,7 +210,7 @@ func TestReportsInTheMaking(t *testing.T) {
 		if _, err := r.service.SendReport(r.Context(), r.workspace, 99); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 			t.Error(err)
 		}
-		_, err = r.store.UpdateChannel(r.Context(), r.workspace, shop.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
+		_, err = r.store.Channels().Update(r.Context(), r.workspace, shop.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
 		r.must(err)
 		if _, err := r.service.SendReport(r.Context(), r.workspace, weekly.ID); rimewatch.CodeOf(err) != rimewatch.CodeConflict {
 			t.Error(err)

@@ -43,7 +43,7 @@ const testWait = 10 * time.Second
 // Test sends a message to a channel now, switched on or not, and returns what came
 // of it: sent or failed. CodeNotFound when there is no such channel.
 func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error) {
-	c, err := s.store.Channel(ctx, workspaceID, channelID)
+	c, err := s.store.Channels().Get(ctx, workspaceID, channelID)
 	if err != nil {
 		return rimewatch.Delivery{}, err
 	}
@@ -92,7 +92,7 @@ func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string,
 // Tested notes that a channel took a test before it was stored with the settings that
 // it has: a delivery, and that it works. CodeNotFound when there is no such channel.
 func (s *Service) Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error {
-	c, err := s.store.Channel(ctx, workspaceID, channelID)
+	c, err := s.store.Channels().Get(ctx, workspaceID, channelID)
 	if err != nil {
 		return err
 	}

@@ -164,7 +164,7 @@ func (r *rig) channel(name string, change func(*rimewatch.Channel)) rimewatch.Ch
 	if change != nil {
 		change(&c)
 	}
-	r.must(r.store.CreateChannel(r.Context(), &c))
+	r.must(r.store.Channels().Create(r.Context(), &c))
 	return c
 }
 

@@ -110,7 +110,7 @@ func (s *troubled) Channel(ctx context.Context, workspaceID, id int64) (rimewatc
 	if err := s.trouble.of("Channel"); err != nil {
 		return rimewatch.Channel{}, err
 	}
-	return s.Store.Channel(ctx, workspaceID, id)
+	return s.Store.Channels().Get(ctx, workspaceID, id)
 }
 
 // TestPlannedInTrouble: a store that fails while an alert is planned delays it by a second

@@ -96,7 +96,7 @@ func TestUnrouted(t *testing.T) {
 		}
 		gone := r.channel("gone", nil)
 		spare := r.channel("spare", nil)
-		r.must(r.store.CreateRoute(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{gone.ID}}}}))
+		r.must(r.store.Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{gone.ID}}}}))
 		a := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(time.Second)
 		if got := r.deliveries(); len(got) < 1 || got[0] != "opened gone failed 1" {
@@ -113,7 +113,7 @@ func TestUnrouted(t *testing.T) {
 			r.Errorf("deliveries %+v", made)
 		}
 		b := r.alert(rimewatch.LowVoltage, rimewatch.Critical)
-		_, err = r.store.UpdateChannel(r.Context(), r.workspace, gone.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
+		_, err = r.store.Channels().Update(r.Context(), r.workspace, gone.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
 		r.must(err)
 		r.service.Changed(r.workspace)
 		r.pass(time.Second)

@@ -23,7 +23,7 @@ type Store interface {
 	store.History
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
 	FormerLimits(ctx context.Context, deviceID int64, after rimewatch.Time) ([]rimewatch.FormerLimits, error)
-	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 }
 
 // Device is one whose readings came late.
@@ -147,7 +147,7 @@ func (x *Judgement) setPeriods(ctx context.Context, since rimewatch.Time) error 
 	if err != nil {
 		return err
 	}
-	windows, err := x.store.MaintenanceWindows(ctx, x.WorkspaceID, since)
+	windows, _, err := x.store.MaintenanceWindows().Select(ctx, x.WorkspaceID, store.Selection{EndAfter: since})
 	if err != nil {
 		return err
 	}

@@ -47,8 +47,14 @@ func (*kept) FormerLimits(context.Context, int64, rimewatch.Time) ([]rimewatch.F
 	return nil, nil
 }
 
-func (*kept) MaintenanceWindows(context.Context, int64, rimewatch.Time) ([]rimewatch.MaintenanceWindow, error) {
-	return nil, nil
+func (*kept) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] { return noWindows{} }
+
+type noWindows struct {
+	store.Resource[rimewatch.MaintenanceWindow]
+}
+
+func (noWindows) Select(context.Context, int64, store.Selection) ([]rimewatch.MaintenanceWindow, int, error) {
+	return nil, 0, nil
 }
 
 func never(*rimewatch.Reading) bool { return false }

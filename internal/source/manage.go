@@ -25,7 +25,7 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 	if src.Kind == rimewatch.SourcePush {
 		key = s.newKey(src)
 	}
-	if err := s.cfg.Store.CreateSource(ctx, src); err != nil {
+	if err := s.cfg.Store.Sources().Create(ctx, src); err != nil {
 		return "", err
 	}
 	s.changed(src.ID)
@@ -35,7 +35,7 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 // Update changes a source; what comes from now on is read by what it is then.
 // With rotate it gets a new key, and the old one is worth nothing.
 func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool, change func(*rimewatch.Source) error) (src rimewatch.Source, key string, err error) {
-	src, err = s.cfg.Store.UpdateSource(ctx, workspaceID, id, func(x *rimewatch.Source) error {
+	src, err = s.cfg.Store.Sources().Update(ctx, workspaceID, id, func(x *rimewatch.Source) error {
 		was := x.OnUnknown
 		if err := change(x); err != nil {
 			return err
@@ -58,7 +58,7 @@ func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool
 
 // Delete deletes a source with its bindings and what waits.
 func (s *Service) Delete(ctx context.Context, workspaceID, id int64) error {
-	err := s.cfg.Store.DeleteSource(ctx, workspaceID, id)
+	err := s.cfg.Store.Sources().Delete(ctx, workspaceID, id)
 	s.changed(id)
 	return err
 }
@@ -68,7 +68,7 @@ func (s *Service) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.S
 	if _, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now()); err != nil {
 		return nil, err
 	}
-	list, err := s.cfg.Store.Sources(ctx, workspaceID)
+	list, err := s.cfg.Store.Sources().List(ctx, workspaceID)
 	for i := 0; i < len(list) && err == nil; i++ {
 		list[i].OnUnknown, err = onUnknown(ctx, &list[i], s.cfg.Store.Workspace)
 	}
@@ -308,7 +308,7 @@ func replayLines(l *Live, h *rimewatch.Held, take func(*inlet.Item)) error {
 
 // Source returns a source of a workspace.
 func (s *Service) Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error) {
-	src, err := s.cfg.Store.Source(ctx, workspaceID, id)
+	src, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id)
 	if err == nil {
 		src.OnUnknown, err = onUnknown(ctx, &src, s.cfg.Store.Workspace)
 	}
@@ -317,7 +317,7 @@ func (s *Service) Source(ctx context.Context, workspaceID, id int64) (rimewatch.
 
 // Bindings lists the bindings of a source.
 func (s *Service) Bindings(ctx context.Context, workspaceID, id int64) ([]rimewatch.Binding, error) {
-	if _, err := s.cfg.Store.Source(ctx, workspaceID, id); err != nil {
+	if _, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id); err != nil {
 		return nil, err
 	}
 	return s.cfg.Store.Bindings(ctx, workspaceID, id)
@@ -393,7 +393,7 @@ type Waiting struct {
 
 // Drop deletes what waits of a sender.
 func (s *Service) Drop(ctx context.Context, workspaceID, id int64, externalID string) (n int, err error) {
-	if _, err := s.cfg.Store.Source(ctx, workspaceID, id); err != nil {
+	if _, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id); err != nil {
 		return 0, err
 	}
 	const slice = 500

@@ -199,7 +199,7 @@ func errKey() error {
 
 // ByID finds a source of a workspace.
 func (s *Service) ByID(ctx context.Context, workspaceID, id int64) (*Live, error) {
-	src, err := s.cfg.Store.Source(ctx, workspaceID, id)
+	src, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id)
 	if err != nil {
 		return nil, err
 	}

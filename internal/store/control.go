@@ -29,13 +29,9 @@ type Control interface {
 	// An erasure that fails goes on at the next call.
 	EraseWorkspace(ctx context.Context, id int64) error
 
-	CreateSite(ctx context.Context, s *rimewatch.Site) error
-	UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error)
-	// DeleteSite leaves its devices and sources without a site. Its reports are not
-	// sent any more.
-	DeleteSite(ctx context.Context, workspaceID, id int64) error
-	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
-	Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error)
+	// Sites are places with devices. One that is deleted leaves its devices and sources
+	// without a site, and its reports are not sent any more.
+	Sites() Resource[rimewatch.Site]
 
 	CreateUser(ctx context.Context, u *rimewatch.User) error
 	UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (rimewatch.User, error)

@@ -11,16 +11,9 @@ import (
 // of sources are unique within a workspace without case, lists are by id. Keys
 // are unique everywhere.
 type Inlets interface {
-	// CreateSource refuses (CodeConflict) more than rimewatch.MaxSources. Its site
-	// must exist (CodeValidationFailed).
-	CreateSource(ctx context.Context, s *rimewatch.Source) error
-	// UpdateSource keeps kind and workspace.
-	UpdateSource(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Source) error) (rimewatch.Source, error)
-	// DeleteSource deletes its bindings and what waits with it. It refuses
-	// (CodeConflict) that of the API.
-	DeleteSource(ctx context.Context, workspaceID, id int64) error
-	Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error)
-	Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Source, error)
+	// Sources need their site (CodeValidationFailed), and keep their kind. One is deleted
+	// with its bindings and what waits; that of the API cannot be (CodeConflict).
+	Sources() Resource[rimewatch.Source]
 	// APISource finds the source that stands for the API in a workspace, and makes
 	// it at the first call.
 	APISource(ctx context.Context, workspaceID int64, now rimewatch.Time) (rimewatch.Source, error)

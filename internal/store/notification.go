@@ -11,40 +11,17 @@ import (
 // channels and routes are unique within a workspace without case, updating keeps
 // ids and times of creation, lists are by id.
 type Notifications interface {
-	CreateChannel(ctx context.Context, c *rimewatch.Channel) error
-	// UpdateChannel keeps the channel's health.
-	UpdateChannel(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Channel) error) (rimewatch.Channel, error)
-	// DeleteChannel refuses (CodeConflict, naming the routes) while a route or a
-	// scheduled report uses it.
-	// Its pending deliveries are dropped, and channels that fall back to it fall
-	// back to any that works.
-	DeleteChannel(ctx context.Context, workspaceID, id int64) error
-	Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error)
-	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
-
-	// CreateRoute and UpdateRoute need every channel they name (CodeValidationFailed).
-	CreateRoute(ctx context.Context, r *rimewatch.Route) error
-	UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (rimewatch.Route, error)
-	DeleteRoute(ctx context.Context, workspaceID, id int64) error
-	Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error)
-	Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error)
-
-	// CreateSilence refuses (CodeQuotaExceeded) more than rimewatch.MaxSilences.
-	CreateSilence(ctx context.Context, s *rimewatch.Silence) error
-	UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (rimewatch.Silence, error)
-	Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error)
-	// Silences lists those that end after the given moment.
-	Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error)
-
-	// CreateReportSchedule and UpdateReportSchedule need the site and every channel
-	// they name, of the kind email (CodeValidationFailed). They refuse
-	// (CodeQuotaExceeded) more than rimewatch.MaxReportSchedules. A schedule is
-	// deleted with its site.
-	CreateReportSchedule(ctx context.Context, s *rimewatch.ReportSchedule) error
-	UpdateReportSchedule(ctx context.Context, workspaceID, id int64, change func(*rimewatch.ReportSchedule) error) (rimewatch.ReportSchedule, error)
-	DeleteReportSchedule(ctx context.Context, workspaceID, id int64) error
-	ReportSchedule(ctx context.Context, workspaceID, id int64) (rimewatch.ReportSchedule, error)
-	ReportSchedules(ctx context.Context, workspaceID int64) ([]rimewatch.ReportSchedule, error)
+	// Channels keep their health when they change. Delete refuses (CodeConflict, naming
+	// the routes) while a route or a scheduled report uses one; what is to be sent to it is
+	// dropped, and channels that fall back to it fall back to any that works.
+	Channels() Resource[rimewatch.Channel]
+	// Routes need every channel that they name (CodeValidationFailed).
+	Routes() Resource[rimewatch.Route]
+	// Silences are spans, which end and are not deleted.
+	Silences() Resource[rimewatch.Silence]
+	// ReportSchedules need the site and every channel that they name, of the kind email
+	// (CodeValidationFailed). A schedule is deleted with its site.
+	ReportSchedules() Resource[rimewatch.ReportSchedule]
 	// ReportsThrough notes the end of the last period whose report is among the
 	// deliveries. CodeNotFound when the schedule is gone.
 	ReportsThrough(ctx context.Context, workspaceID, id int64, through rimewatch.Time) error
@@ -93,12 +70,8 @@ type ChannelName struct {
 
 // Maintenance keeps maintenance windows. The rules of Control hold.
 type Maintenance interface {
-	// CreateMaintenance refuses (CodeConflict) more than rimewatch.MaxMaintenanceWindows.
-	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
-	UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error)
-	MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
-	// MaintenanceWindows lists those that end after the given moment.
-	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	// MaintenanceWindows are spans, which end and are not deleted.
+	MaintenanceWindows() Resource[rimewatch.MaintenanceWindow]
 }
 
 // Records keeps what inspectors ask for. Nothing of it is ever changed, but for excursions

@@ -118,7 +118,7 @@ func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
 	if err != nil {
 		return err
 	}
-	return a.Store.CreateChannel(ctx, &rimewatch.Channel{
+	return a.Store.Channels().Create(ctx, &rimewatch.Channel{
 		WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now,
 	})
 }

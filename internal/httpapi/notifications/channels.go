@@ -59,7 +59,7 @@ type UnavailableKind struct {
 }
 
 func (a *api) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList, error) {
-	list, err := a.Store.Channels(ctx, httpapi.CallOf(ctx).Workspace())
+	list, err := a.Store.Channels().List(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {
 		return ChannelList{}, err
 	}
@@ -89,7 +89,7 @@ type NewChannel struct {
 
 func (a *api) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
 	c := httpapi.CallOf(ctx)
-	ch, err := a.Store.Channel(ctx, c.Workspace(), in.Number())
+	ch, err := a.Store.Channels().Get(ctx, c.Workspace(), in.Number())
 	if err != nil {
 		return ChannelData{}, err
 	}
@@ -156,7 +156,7 @@ func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCr
 	if err := a.checkChannel(&ch); err != nil {
 		return NewChannel{}, err
 	}
-	if err := a.Store.CreateChannel(ctx, &ch); err != nil {
+	if err := a.Store.Channels().Create(ctx, &ch); err != nil {
 		return NewChannel{}, err
 	}
 	a.takeReceipt(ctx, in.Body.Receipt, &ch)
@@ -175,7 +175,7 @@ type ChannelUpdate struct {
 func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdate]) (NewChannel, error) {
 	c := httpapi.CallOf(ctx)
 	var secret string
-	ch, err := a.Store.UpdateChannel(ctx, c.Workspace(), in.Number(), func(ch *rimewatch.Channel) error {
+	ch, err := a.Store.Channels().Update(ctx, c.Workspace(), in.Number(), func(ch *rimewatch.Channel) error {
 		if in.Body.Name != nil {
 			ch.Name = *in.Body.Name
 		}
@@ -193,7 +193,7 @@ func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdat
 
 func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.Store.DeleteChannel(ctx, workspace, in.Number()); err != nil {
+	if err := a.Store.Channels().Delete(ctx, workspace, in.Number()); err != nil {
 		return httpapi.Done{}, err
 	}
 	a.Notifier.Changed(workspace)
@@ -203,7 +203,7 @@ func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.D
 func (a *api) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	if _, err := a.Store.Channel(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), id); err != nil {
 		return DeliveryData{}, err
 	}
 	if err := a.maySend(c); err != nil {
@@ -231,7 +231,7 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 	c := httpapi.CallOf(ctx)
 	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Kind: in.Body.Kind}
 	if in.Body.ID != 0 {
-		stored, err := a.Store.Channel(ctx, c.Workspace(), in.Body.ID)
+		stored, err := a.Store.Channels().Get(ctx, c.Workspace(), in.Body.ID)
 		switch {
 		case err != nil:
 			return ChannelTried{}, err

@@ -119,7 +119,7 @@ type DeliveryList struct {
 func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	if _, err := a.Store.Channel(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), id); err != nil {
 		return DeliveryList{}, err
 	}
 	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorDeliveries, Owner: id}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Delivery, int, error) {
@@ -139,7 +139,7 @@ func (a *api) resendDelivery(ctx context.Context, in *httpapi.IDInput) (Delivery
 	if err != nil {
 		return DeliveryData{}, err
 	}
-	if _, err := a.Store.Channel(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return DeliveryData{}, rimewatch.Errorf(rimewatch.CodeConflict, "The channel was deleted.")
 	} else if err != nil {
 		return DeliveryData{}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -60,7 +61,7 @@ func (a *api) listMaintenance(ctx context.Context, in *MaintenanceListInput) (Ma
 	if in.Ended {
 		after = 0
 	}
-	list, err := a.Store.MaintenanceWindows(ctx, c.Workspace(), after)
+	list, _, err := a.Store.MaintenanceWindows().Select(ctx, c.Workspace(), store.Selection{EndAfter: after})
 	if err != nil {
 		return MaintenanceList{}, err
 	}
@@ -85,7 +86,7 @@ func (a *api) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWindow
 }
 
 func (a *api) getMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
-	w, err := a.Store.MaintenanceWindow(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	w, err := a.Store.MaintenanceWindows().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	return a.maintenanceData(ctx, w, err)
 }
 

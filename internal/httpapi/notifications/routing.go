@@ -158,7 +158,7 @@ type RouteList struct {
 }
 
 func (a *api) listRoutes(ctx context.Context, _ *httpapi.NoInput) (RouteList, error) {
-	list, err := a.Store.Routes(ctx, httpapi.CallOf(ctx).Workspace())
+	list, err := a.Store.Routes().List(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {
 		return RouteList{}, err
 	}
@@ -191,7 +191,7 @@ func (a *api) routeData(ctx context.Context, r *rimewatch.Route) (RouteData, err
 }
 
 func (a *api) getRoute(ctx context.Context, in *httpapi.IDInput) (RouteData, error) {
-	r, err := a.Store.Route(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	r, err := a.Store.Routes().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	if err != nil {
 		return RouteData{}, err
 	}
@@ -260,7 +260,7 @@ func (a *api) createRoute(ctx context.Context, in *httpapi.BodyInput[RouteCreate
 	}
 	r := rimewatch.Route{WorkspaceID: c.Workspace(), Name: in.Body.Name, Enabled: true, Recovery: true, CreatedAt: c.Now, UpdatedAt: c.Now}
 	in.Body.apply(&r, match, in.Body.Steps)
-	if err := a.Store.CreateRoute(ctx, &r); err != nil {
+	if err := a.Store.Routes().Create(ctx, &r); err != nil {
 		return RouteData{}, err
 	}
 	a.Notifier.Changed(c.Workspace())
@@ -281,7 +281,7 @@ func (a *api) updateRoute(ctx context.Context, in *httpapi.IDBody[RouteUpdate]) 
 	if err != nil {
 		return RouteData{}, err
 	}
-	r, err := a.Store.UpdateRoute(ctx, c.Workspace(), in.Number(), func(r *rimewatch.Route) error {
+	r, err := a.Store.Routes().Update(ctx, c.Workspace(), in.Number(), func(r *rimewatch.Route) error {
 		if in.Body.Name != nil {
 			r.Name = *in.Body.Name
 		}
@@ -298,7 +298,7 @@ func (a *api) updateRoute(ctx context.Context, in *httpapi.IDBody[RouteUpdate]) 
 
 func (a *api) deleteRoute(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
 	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.Store.DeleteRoute(ctx, workspace, in.Number()); err != nil {
+	if err := a.Store.Routes().Delete(ctx, workspace, in.Number()); err != nil {
 		return httpapi.Done{}, err
 	}
 	a.Notifier.Changed(workspace)

@@ -72,7 +72,7 @@ func scheduleJSON(s *rimewatch.ReportSchedule, now rimewatch.Time, zone *time.Lo
 
 func (a *api) listSchedules(ctx context.Context, _ *httpapi.NoInput) (ReportScheduleList, error) {
 	c := httpapi.CallOf(ctx)
-	list, err := a.Store.ReportSchedules(ctx, c.Workspace())
+	list, err := a.Store.ReportSchedules().List(ctx, c.Workspace())
 	if err != nil {
 		return ReportScheduleList{}, err
 	}
@@ -99,7 +99,7 @@ func (a *api) scheduleData(ctx context.Context, s *rimewatch.ReportSchedule, err
 }
 
 func (a *api) getSchedule(ctx context.Context, in *httpapi.IDInput) (ReportScheduleData, error) {
-	s, err := a.Store.ReportSchedule(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	s, err := a.Store.ReportSchedules().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	return a.scheduleData(ctx, &s, err)
 }
 
@@ -122,7 +122,7 @@ func (a *api) createSchedule(ctx context.Context, in *httpapi.BodyInput[ReportSc
 		s.SiteID = *b.SiteID
 	}
 	_, s.Through = s.Period.Over(c.Now, zone(s.SiteID))
-	if err := a.Store.CreateReportSchedule(ctx, &s); err != nil {
+	if err := a.Store.ReportSchedules().Create(ctx, &s); err != nil {
 		return ReportScheduleData{}, err
 	}
 	c.Header("Location", fmt.Sprintf("%s/v1/report-schedules/%d", httpapi.Prefix, s.ID))
@@ -144,7 +144,7 @@ func (a *api) updateSchedule(ctx context.Context, in *httpapi.IDBody[ReportSched
 	if err != nil {
 		return ReportScheduleData{}, err
 	}
-	s, err := a.Store.UpdateReportSchedule(ctx, c.Workspace(), in.Number(), func(s *rimewatch.ReportSchedule) error {
+	s, err := a.Store.ReportSchedules().Update(ctx, c.Workspace(), in.Number(), func(s *rimewatch.ReportSchedule) error {
 		before := *s
 		if b.Period != "" {
 			s.Period = b.Period
@@ -170,7 +170,7 @@ func (a *api) updateSchedule(ctx context.Context, in *httpapi.IDBody[ReportSched
 }
 
 func (a *api) deleteSchedule(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	return httpapi.Done{}, a.Store.DeleteReportSchedule(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	return httpapi.Done{}, a.Store.ReportSchedules().Delete(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 }
 
 // ReportSent are the deliveries of a report.
@@ -180,7 +180,7 @@ type ReportSent struct {
 
 func (a *api) sendReport(ctx context.Context, in *httpapi.IDInput) (ReportSent, error) {
 	c, id := httpapi.CallOf(ctx), in.Number()
-	if _, err := a.Store.ReportSchedule(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.ReportSchedules().Get(ctx, c.Workspace(), id); err != nil {
 		return ReportSent{}, err
 	}
 	if err := a.maySend(c); err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Silence keeps matching alerts from being notified for a time.
@@ -41,7 +42,7 @@ func (a *api) listSilences(ctx context.Context, in *SilenceListInput) (SilenceLi
 	if in.Ended {
 		after = 0
 	}
-	list, err := a.Store.Silences(ctx, c.Workspace(), after)
+	list, _, err := a.Store.Silences().Select(ctx, c.Workspace(), store.Selection{EndAfter: after})
 	if err != nil {
 		return SilenceList{}, err
 	}
@@ -77,7 +78,7 @@ func (a *api) silenceData(ctx context.Context, s rimewatch.Silence, err error) (
 }
 
 func (a *api) getSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
-	s, err := a.Store.Silence(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	s, err := a.Store.Silences().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
 	return a.silenceData(ctx, s, err)
 }
 
@@ -108,7 +109,7 @@ func (a *api) createSilence(ctx context.Context, in *httpapi.BodyInput[SilenceCr
 	if s.Match, err = a.matchers(ctx, &in.Body.Match); err != nil {
 		return SilenceData{}, err
 	}
-	if err := a.Store.CreateSilence(ctx, &s); err != nil {
+	if err := a.Store.Silences().Create(ctx, &s); err != nil {
 		return SilenceData{}, err
 	}
 	a.Notifier.Changed(c.Workspace())
@@ -118,7 +119,7 @@ func (a *api) createSilence(ctx context.Context, in *httpapi.BodyInput[SilenceCr
 
 func (a *api) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
 	c := httpapi.CallOf(ctx)
-	s, err := a.Store.UpdateSilence(ctx, c.Workspace(), in.Number(), func(s *rimewatch.Silence) error {
+	s, err := a.Store.Silences().Update(ctx, c.Workspace(), in.Number(), func(s *rimewatch.Silence) error {
 		if !s.EndEarly(c.Now) {
 			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
 		}

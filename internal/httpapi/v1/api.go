@@ -70,7 +70,7 @@ type Accounts interface {
 
 // Channels lists the channels of a workspace.
 type Channels interface {
-	Channels(ctx context.Context, workspaceID int64) ([]rimewatch.Channel, error)
+	Channels() store.Resource[rimewatch.Channel]
 }
 
 // Config of the resources: everything but PolicyDir and Missed is needed.

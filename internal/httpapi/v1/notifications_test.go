@@ -74,7 +74,7 @@ func (f *sentNotifier) Resend(ctx context.Context, workspaceID, id int64) (rimew
 }
 
 func (f *sentNotifier) SendReport(ctx context.Context, workspaceID, id int64) ([]rimewatch.Delivery, error) {
-	s, err := f.s.ReportSchedule(ctx, workspaceID, id)
+	s, err := f.s.ReportSchedules().Get(ctx, workspaceID, id)
 	if err != nil || !s.Enabled {
 		return nil, cmp.Or(err, error(rimewatch.Errorf(rimewatch.CodeConflict, "None of its channels is switched on.")))
 	}

@@ -59,7 +59,7 @@ func TestTemperatureLog(t *testing.T) {
 		{DeviceIDs: []int64{2}, StartsAt: noon, EndsAt: noon + rimewatch.Hour, Reason: "Of another"},
 	} {
 		w.WorkspaceID, w.CreatedAt = r.workspace.ID, noon
-		if err := r.store.CreateMaintenance(t.Context(), &w); err != nil {
+		if err := r.store.MaintenanceWindows().Create(t.Context(), &w); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,9 +24,9 @@ type Store interface {
 	store.Audit
 	store.Fleet
 	store.History
-	MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
-	Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error)
+	Sites() store.Resource[rimewatch.Site]
 }
 
 // Health knows what is judged right now.
@@ -96,7 +96,7 @@ func (g *Gatherer) PDF(ctx context.Context, l *Log) (name string, text []byte, e
 	}
 	r := &report.Report{Workspace: w.Name, From: l.From, To: l.To, Zone: l.Zone, GeneratedAt: g.cfg.Now(), Version: g.cfg.Version, Words: l.Words, ExposureSince: w.ExposureSince}
 	if l.SiteID != 0 {
-		s, err := g.store.Site(ctx, l.Workspace, l.SiteID)
+		s, err := g.store.Sites().Get(ctx, l.Workspace, l.SiteID)
 		if err != nil {
 			return "", nil, err
 		}
@@ -119,7 +119,7 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 	if err := g.integrity(ctx, q); err != nil {
 		return err
 	}
-	windows, err := g.store.MaintenanceWindows(ctx, q.Workspace, r.From)
+	windows, _, err := g.store.MaintenanceWindows().Select(ctx, q.Workspace, store.Selection{EndAfter: r.From})
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // changeSites runs a change of sites; afterwards the fleet in memory knows it,
@@ -33,21 +34,30 @@ func (s *Core) changeSites(ctx context.Context, change func() error, workspaceID
 	return nil
 }
 
-// CreateSite implements store.Control.
-func (s *Core) CreateSite(ctx context.Context, x *rimewatch.Site) error {
-	return s.changeSites(ctx, func() error { return s.Tables.CreateSite(ctx, x) }, x.WorkspaceID, 0)
+// Sites implements store.Control.
+func (s *Core) Sites() store.Resource[rimewatch.Site] { return sites{s.Tables.Sites(), s} }
+
+// sites are the sites of a store, whose changes the fleet in memory knows.
+type sites struct {
+	store.Resource[rimewatch.Site]
+	core *Core
 }
 
-// UpdateSite implements store.Control.
-func (s *Core) UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (x rimewatch.Site, err error) {
-	err = s.changeSites(ctx, func() (err error) {
-		x, err = s.Tables.UpdateSite(ctx, workspaceID, id, change)
+// Create implements store.Resource.
+func (s sites) Create(ctx context.Context, x *rimewatch.Site) error {
+	return s.core.changeSites(ctx, func() error { return s.Resource.Create(ctx, x) }, x.WorkspaceID, 0)
+}
+
+// Update implements store.Resource.
+func (s sites) Update(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (x rimewatch.Site, err error) {
+	err = s.core.changeSites(ctx, func() (err error) {
+		x, err = s.Resource.Update(ctx, workspaceID, id, change)
 		return err
 	}, workspaceID, 0)
 	return x, err
 }
 
-// DeleteSite implements store.Control.
-func (s *Core) DeleteSite(ctx context.Context, workspaceID, id int64) error {
-	return s.changeSites(ctx, func() error { return s.Tables.DeleteSite(ctx, workspaceID, id) }, workspaceID, id)
+// Delete implements store.Resource.
+func (s sites) Delete(ctx context.Context, workspaceID, id int64) error {
+	return s.core.changeSites(ctx, func() error { return s.Resource.Delete(ctx, workspaceID, id) }, workspaceID, id)
 }

@@ -136,7 +136,7 @@ func TestFollowMoved(t *testing.T) {
 		},
 		"readings are sealed": func(x *shop) error { return x.s.Rest(x.Context()) },
 		"a site is created": func(x *shop) error {
-			return x.s.CreateSite(x.Context(), &rimewatch.Site{WorkspaceID: x.workspace, Name: "S", TimeZone: "UTC", CreatedAt: 1, UpdatedAt: 1})
+			return x.s.Sites().Create(x.Context(), &rimewatch.Site{WorkspaceID: x.workspace, Name: "S", TimeZone: "UTC", CreatedAt: 1, UpdatedAt: 1})
 		},
 		"a downtime is recorded": func(x *shop) error { return x.s.AddDowntime(x.Context(), store.Downtime{From: 1, To: 2}) },
 		"the clock is set back": func(x *shop) error {

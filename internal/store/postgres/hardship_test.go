@@ -127,7 +127,7 @@ func TestHardship(t *testing.T) {
 		writes := map[string]func() error{
 			"a reading": x.commit,
 			"a site": func() error {
-				err := x.s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: x.workspace, Name: c.name, TimeZone: "UTC"})
+				err := x.s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: x.workspace, Name: c.name, TimeZone: "UTC"})
 				if err == nil {
 					sites++
 				}
@@ -153,7 +153,7 @@ func TestHardship(t *testing.T) {
 			t.Errorf("after %s: %d readings, want %d", c.name, got, before+1)
 		}
 	}
-	if list, err := x.s.Sites(t.Context(), x.workspace); err != nil || len(list) != sites {
+	if list, err := x.s.Sites().List(t.Context(), x.workspace); err != nil || len(list) != sites {
 		t.Errorf("sites %v, %d were acknowledged, %v", list, sites, err)
 	}
 	must(x.s.Close())

@@ -68,6 +68,8 @@ var engine = storetest.Engine{
 
 func TestReadings(t *testing.T) { storetest.Readings(t, engine) }
 
+func TestResources(t *testing.T) { storetest.Resources(t, engine) }
+
 func TestControl(t *testing.T) {
 	storetest.Control(t, func(t *testing.T) store.Store { return openAt(t, Config{URL: server.Database(t)}) })
 }

@@ -41,7 +41,7 @@ func TestOpenOnFullDisk(t *testing.T) {
 	}
 	g := &store.Group{Now: crashBase + rimewatch.Day, Parts: [][]store.Input{r.group(31)}}
 	refused(storetest.Commit(t.Context(), r.s, g, &store.Effects{}))
-	refused(r.s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: r.ws, Name: "S", TimeZone: "UTC"}))
+	refused(r.s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: r.ws, Name: "S", TimeZone: "UTC"}))
 	refused(r.s.Rest(t.Context()))
 	r.compare("after refusals", r.s)
 

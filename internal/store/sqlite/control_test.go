@@ -80,7 +80,7 @@ func TestControlFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC"}
-	if err := s.CreateSite(ctx, &site); err != nil {
+	if err := s.Sites().Create(ctx, &site); err != nil {
 		t.Fatal(err)
 	}
 	second := rimewatch.Workspace{Name: "b", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
@@ -90,7 +90,7 @@ func TestControlFault(t *testing.T) {
 		"member": func() error {
 			return s.PutMember(ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner})
 		},
-		"site": func() error { return s.DeleteSite(ctx, w.ID, site.ID) },
+		"site": func() error { return s.Sites().Delete(ctx, w.ID, site.ID) },
 		"token": func() error {
 			return s.CreateToken(ctx, &rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{1}, Scopes: rimewatch.ScopesRead})
 		},
@@ -104,7 +104,7 @@ func TestControlFault(t *testing.T) {
 	if got, err := s.User(ctx, u.ID); err != nil || got.PasswordHash != "" {
 		t.Errorf("the password was changed: %v", err)
 	}
-	if _, err := s.Site(ctx, w.ID, site.ID); err != nil {
+	if _, err := s.Sites().Get(ctx, w.ID, site.ID); err != nil {
 		t.Errorf("the site was deleted: %v", err)
 	}
 	if _, err := s.WorkspaceByName(ctx, "b"); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
@@ -151,7 +151,7 @@ func TestAuditCannotBeRewritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 3 {
-			if err := s.CreateSite(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC"}); err != nil {
+			if err := s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC"}); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -25,7 +25,7 @@ func TestPrune(t *testing.T) {
 	w := &rimewatch.Workspace{Name: "W", TimeZone: "UTC", RawDays: 10, RollupDays: 30, CreatedAt: 1, UpdatedAt: 1}
 	must(s.CreateWorkspace(t.Context(), w))
 	c := &rimewatch.Channel{WorkspaceID: w.ID, Name: "c", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}
-	must(s.CreateChannel(t.Context(), c))
+	must(s.Channels().Create(t.Context(), c))
 	old, young := now-31*rimewatch.Day, now-29*rimewatch.Day
 	put := func(status rimewatch.AlertStatus, at rimewatch.Time, times int) *rimewatch.Alert {
 		t.Helper()
@@ -46,7 +46,7 @@ func TestPrune(t *testing.T) {
 	over := put(rimewatch.AlertResolved, old, 500+50)
 	kept := map[*rimewatch.Alert]int{put(rimewatch.AlertActive, old, 3): 3, put(rimewatch.AlertResolved, young, 4): 4}
 	for ended, at := range map[string]rimewatch.Time{"old": old, "young": young} {
-		must(s.CreateSilence(t.Context(), &rimewatch.Silence{WorkspaceID: w.ID, StartsAt: at - 5, EndsAt: at, Comment: ended}))
+		must(s.Silences().Create(t.Context(), &rimewatch.Silence{WorkspaceID: w.ID, StartsAt: at - 5, EndsAt: at, Comment: ended}))
 	}
 	count := func(a *rimewatch.Alert) (transitions, deliveries int) {
 		t.Helper()
@@ -70,7 +70,7 @@ func TestPrune(t *testing.T) {
 	if total != 8 {
 		t.Errorf("a total of %d deliveries, want 8", total)
 	}
-	list, err := s.Silences(t.Context(), w.ID, 0)
+	list, _, err := s.Silences().Select(t.Context(), w.ID, store.Selection{EndAfter: 0})
 	must(err)
 	if len(list) != 1 || list[0].Comment != "young" {
 		t.Errorf("silences %+v", list)

@@ -73,6 +73,8 @@ var engine = storetest.Engine{
 
 func TestReadings(t *testing.T) { storetest.Readings(t, engine) }
 
+func TestResources(t *testing.T) { storetest.Resources(t, engine) }
+
 // The file holds secrets: nobody else on the machine reads it.
 func TestFileMode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), FileName)

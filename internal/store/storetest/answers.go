@@ -32,8 +32,8 @@ func answers(f *fixture) {
 	// With rows of a table.
 	of2 := answer(-7, "site")
 	with := store.WithAnswer(f.ctx, of2)
-	f.must(f.s.CreateSite(with, &rimewatch.Site{WorkspaceID: f.workspace, Name: "Main Street", TimeZone: "UTC"}))
-	f.code(f.s.CreateSite(store.WithAnswer(f.ctx, answer(7, "refused")), &rimewatch.Site{WorkspaceID: f.workspace, Name: "", TimeZone: "UTC"}), rimewatch.CodeValidationFailed)
+	f.must(f.s.Sites().Create(with, &rimewatch.Site{WorkspaceID: f.workspace, Name: "Main Street", TimeZone: "UTC"}))
+	f.code(f.s.Sites().Create(store.WithAnswer(f.ctx, answer(7, "refused")), &rimewatch.Site{WorkspaceID: f.workspace, Name: "", TimeZone: "UTC"}), rimewatch.CodeValidationFailed)
 	failing := errors.New("no")
 	if _, err := f.s.UpdateWorkspace(store.WithAnswer(f.ctx, answer(7, "rolled back")), f.workspace, func(*rimewatch.Workspace) error { return failing }); !errors.Is(err, failing) {
 		f.Fatal(err)

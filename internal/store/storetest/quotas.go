@@ -33,7 +33,7 @@ func Quotas(t *testing.T, s store.Store) {
 		}},
 		{"sites", SmallQuotas.Sites, func(w rimewatch.Workspace, name string) (int64, error) {
 			x := rimewatch.Site{WorkspaceID: w.ID, Name: name, TimeZone: "UTC"}
-			return x.ID, s.CreateSite(c.ctx, &x)
+			return x.ID, s.Sites().Create(c.ctx, &x)
 		}, nil},
 		{"tokens", SmallQuotas.Tokens, func(w rimewatch.Workspace, name string) (int64, error) {
 			x := rimewatch.Token{WorkspaceID: w.ID, Name: name, Hash: hashOf(name), Scopes: rimewatch.ScopesRead}

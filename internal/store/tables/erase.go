@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -31,7 +32,7 @@ func (t Places) CloseWorkspace(ctx context.Context, id int64) (tokens []int64, e
 
 // mustBeDue finds out whether a workspace is to be erased.
 func (t Places) mustBeDue(conn Conn, id int64) error {
-	w, err := workspaceTable.of(conn, id, id)
+	w, err := workspaceTable.find(conn, "id = ?", id)
 	if err == nil && (w.DeleteAt == 0 || t.now() < w.DeleteAt) {
 		err = rimewatch.Errorf(rimewatch.CodeConflict, "This workspace is not to be erased now.")
 	}
@@ -77,9 +78,7 @@ func (t Places) EraseTables(ctx context.Context, id int64) error {
 				return err
 			}
 		}
-		for _, table := range []string{
-			"answer", "token", "invitation", "member", "former_limits", "held_total", "source", "delivery_count", "channel", "route", "silence", "maintenance_window", "report_schedule", "device", "site",
-		} {
+		for _, table := range ofWorkspace() {
 			if _, err := exec(conn, "DELETE FROM "+table+" WHERE workspace_id = ?", id); err != nil {
 				return err
 			}
@@ -87,4 +86,15 @@ func (t Places) EraseTables(ctx context.Context, id int64) error {
 		_, err := exec(conn, "DELETE FROM workspace WHERE id = ?", id)
 		return err
 	})
+}
+
+// ofWorkspace lists the tables whose rows belong to a workspace, those first that refer
+// to others. A session belongs to a person, whichever workspace it looks at.
+func ofWorkspace() (list []string) {
+	for _, t := range slices.Backward(Catalog()) {
+		if t.Name != "session" && slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Name == "workspace_id" }) {
+			list = append(list, t.Name)
+		}
+	}
+	return list
 }

@@ -19,7 +19,7 @@ func (t Inlets) Hold(ctx context.Context, workspaceID int64, list []*rimewatch.H
 			h.ID = 0
 			src := sources[h.SourceID]
 			if src == nil {
-				found, err := sourceTable.of(conn, workspaceID, h.SourceID)
+				found, err := sourceTable.of(ctx, conn, workspaceID, h.SourceID)
 				if err != nil {
 					return err
 				}
@@ -89,7 +89,7 @@ func (t Inlets) HeldTotal(ctx context.Context, workspaceID int64) (senders, byte
 // HeldSenders implements store.Inlets.
 func (t Inlets) HeldSenders(ctx context.Context, workspaceID, sourceID int64, p store.Page) (list []rimewatch.HeldSender, total int, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		if _, err := sourceTable.of(conn, workspaceID, sourceID); err != nil {
+		if _, err := sourceTable.of(ctx, conn, workspaceID, sourceID); err != nil {
 			return err
 		}
 		n, err := queryInt(conn, "SELECT COUNT(*) FROM held_sender WHERE source_id = ?", sourceID)
@@ -110,7 +110,7 @@ func (t Inlets) HeldSenders(ctx context.Context, workspaceID, sourceID int64, p 
 // Held implements store.Inlets.
 func (t Inlets) Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) (list []rimewatch.Held, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		src, err := sourceTable.of(conn, workspaceID, sourceID)
+		src, err := sourceTable.of(ctx, conn, workspaceID, sourceID)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			return nil
 		}

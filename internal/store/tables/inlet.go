@@ -14,20 +14,18 @@ func errSourceTaken() error {
 }
 
 var sourceTable = resource[rimewatch.Source]{
-	shape: shapeOf("source", errSource, errSourceTaken, func(s *rimewatch.Source) []column {
+	shape: resourceOf("source", errSource, errSourceTaken, sourceKey, func(s *rimewatch.Source) []column {
 		return []column{
-			given("id", number(&s.ID)), fixed("workspace_id", number(&s.WorkspaceID)), fixed("kind", text(&s.Kind)), col("name", text(&s.Name)), nameKey(s.Name),
-			col("template", text(&s.Template)), col("document", text(&s.Document)), col("on_unknown", text(&s.OnUnknown)), col("site_id", number(&s.SiteID)),
-			col("equipment_type", text(&s.EquipmentType)), col("enabled", flag(&s.Enabled)), col("key_hash", keyCell{s}), col("key_prefix", text(&s.KeyPrefix)),
-			col("broker", document(&s.Broker)), fixed("created_at", number(&s.CreatedAt)), col("updated_at", number(&s.UpdatedAt)), col("time_zone", text(&s.TimeZone)),
+			fixed("kind", text(&s.Kind)), col("name", text(&s.Name)), nameKey(s.Name), col("template", text(&s.Template)), col("document", text(&s.Document)),
+			col("on_unknown", text(&s.OnUnknown)), col("site_id", number(&s.SiteID)), col("equipment_type", text(&s.EquipmentType)), col("enabled", flag(&s.Enabled)),
+			col("key_hash", keyCell{s}), col("key_prefix", text(&s.KeyPrefix)), col("broker", document(&s.Broker)), col("updated_at", number(&s.UpdatedAt)),
+			col("time_zone", text(&s.TimeZone)),
 		}
 	}),
 	created: "source.created", updated: "source.updated", deleted: "source.deleted",
-	ids:   func(s *rimewatch.Source) (id, workspaceID *int64) { return &s.ID, &s.WorkspaceID },
+	key:   sourceKey,
 	check: (*rimewatch.Source).Check,
-	room: func(_ *base, conn Conn, s *rimewatch.Source) error {
-		return room(conn, rimewatch.Sentencef("sources"), rimewatch.MaxSources, "SELECT count(*) FROM source WHERE workspace_id = ?", s.WorkspaceID)
-	},
+	most:  func(store.Quotas) int { return rimewatch.MaxSources }, kind: rimewatch.Sentencef("sources"),
 	refers: func(conn Conn, s *rimewatch.Source) error {
 		return checkSite(conn, s.WorkspaceID, s.SiteID)
 	},
@@ -41,6 +39,10 @@ var sourceTable = resource[rimewatch.Source]{
 		}
 		return false
 	},
+}
+
+func sourceKey(s *rimewatch.Source) key {
+	return key{&s.ID, &s.WorkspaceID, &s.Revision, &s.CreatedAt, nil}
 }
 
 // keyCell is the hash of a source's key, empty where it has none.
@@ -70,46 +72,33 @@ func checkSite(conn Conn, workspaceID, siteID int64) error {
 	if siteID == 0 {
 		return nil
 	}
-	_, err := siteTable.of(conn, workspaceID, siteID)
+	_, err := siteTable.of(context.Background(), conn, workspaceID, siteID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return rimewatch.Invalid("site_id", "must be a site")
 	}
 	return err
 }
 
-// CreateSource implements store.Inlets.
-func (t Inlets) CreateSource(ctx context.Context, s *rimewatch.Source) error {
-	return sourceTable.create(ctx, t.base, s)
+// Sources implements store.Inlets.
+func (t Inlets) Sources() store.Resource[rimewatch.Source] {
+	return handle[rimewatch.Source]{t.base, &sourceTable, removeSource}
 }
 
-// UpdateSource implements store.Inlets.
-func (t Inlets) UpdateSource(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Source) error) (rimewatch.Source, error) {
-	return sourceTable.change(ctx, t.base, workspaceID, id, change)
-}
-
-// DeleteSource implements store.Inlets.
-func (t Inlets) DeleteSource(ctx context.Context, workspaceID, id int64) error {
-	return sourceTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, s *rimewatch.Source) error {
-		if s.Kind == rimewatch.SourceAPI {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "The source of the API cannot be deleted.")
-		}
-		var senders, bytes int64
-		err := each(conn, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM held_sender WHERE source_id = ?",
-			func(row Row) { senders, bytes = row.ColumnInt64(0), row.ColumnInt64(1) }, id)
-		if err != nil {
-			return err
-		}
-		if err := addHeld(conn, workspaceID, -senders, -bytes); err != nil {
-			return err
-		}
-		return execAll(conn, []any{id}, "DELETE FROM held WHERE source_id = ?", "DELETE FROM held_sender WHERE source_id = ?",
-			"DELETE FROM binding WHERE source_id = ?", "DELETE FROM source WHERE id = ?")
-	})
-}
-
-// Source implements store.Inlets.
-func (t Inlets) Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error) {
-	return sourceTable.get(ctx, t.base, workspaceID, id)
+func removeSource(conn Conn, s *rimewatch.Source) error {
+	if s.Kind == rimewatch.SourceAPI {
+		return rimewatch.Errorf(rimewatch.CodeConflict, "The source of the API cannot be deleted.")
+	}
+	var senders, bytes int64
+	err := each(conn, "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM held_sender WHERE source_id = ?",
+		func(row Row) { senders, bytes = row.ColumnInt64(0), row.ColumnInt64(1) }, s.ID)
+	if err != nil {
+		return err
+	}
+	if err := addHeld(conn, s.WorkspaceID, -senders, -bytes); err != nil {
+		return err
+	}
+	return execAll(conn, []any{s.ID}, "DELETE FROM held WHERE source_id = ?", "DELETE FROM held_sender WHERE source_id = ?",
+		"DELETE FROM binding WHERE source_id = ?", "DELETE FROM source WHERE id = ?")
 }
 
 // SourceByKey implements store.Inlets.
@@ -135,11 +124,6 @@ func (t Inlets) APISource(ctx context.Context, workspaceID int64, now rimewatch.
 	return s, err
 }
 
-// Sources implements store.Inlets.
-func (t Inlets) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Source, error) {
-	return sourceTable.all(ctx, t.base, "workspace_id = ? ORDER BY id", workspaceID)
-}
-
 // AllSources implements store.Everywhere.
 func (t Inlets) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error) {
 	return sourceTable.all(ctx, t.base, "kind = ?"+t.and("workspace_id")+" ORDER BY id", string(kind))
@@ -148,7 +132,7 @@ func (t Inlets) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]ri
 // PutBindings implements store.Inlets.
 func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, list []rimewatch.Binding) error {
 	return t.write(ctx, func(conn Conn) error {
-		src, err := sourceTable.of(conn, workspaceID, sourceID)
+		src, err := sourceTable.of(ctx, conn, workspaceID, sourceID)
 		if err != nil {
 			return err
 		}
@@ -182,7 +166,7 @@ func (t Inlets) PutBindings(ctx context.Context, workspaceID, sourceID int64, li
 // DeleteBinding implements store.Inlets.
 func (t Inlets) DeleteBinding(ctx context.Context, workspaceID, sourceID int64, externalID, serial string) error {
 	return t.write(ctx, func(conn Conn) error {
-		src, err := sourceTable.of(conn, workspaceID, sourceID)
+		src, err := sourceTable.of(ctx, conn, workspaceID, sourceID)
 		if err != nil {
 			return err
 		}

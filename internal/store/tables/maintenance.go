@@ -12,19 +12,17 @@ func errMaintenance() error {
 }
 
 var maintenanceTable = resource[rimewatch.MaintenanceWindow]{
-	shape: shapeOf("maintenance_window", errMaintenance, nil, func(w *rimewatch.MaintenanceWindow) []column {
+	shape: resourceOf("maintenance_window", errMaintenance, nil, maintenanceKey, func(w *rimewatch.MaintenanceWindow) []column {
 		return []column{
-			given("id", number(&w.ID)), fixed("workspace_id", number(&w.WorkspaceID)), col("site_ids", document(&w.SiteIDs)), col("device_ids", document(&w.DeviceIDs)),
-			col("starts_at", number(&w.StartsAt)), col("ends_at", number(&w.EndsAt)), col("reason", text(&w.Reason)), col("created_by", text(&w.CreatedBy)),
-			fixed("created_at", number(&w.CreatedAt)),
+			col("site_ids", document(&w.SiteIDs)), col("device_ids", document(&w.DeviceIDs)), col("starts_at", number(&w.StartsAt)),
+			col("ends_at", number(&w.EndsAt)), col("reason", text(&w.Reason)), col("created_by", text(&w.CreatedBy)),
 		}
 	}),
 	created: "maintenance.created", updated: "maintenance.updated", other: "maintenance.ended",
-	ids:   func(w *rimewatch.MaintenanceWindow) (id, workspaceID *int64) { return &w.ID, &w.WorkspaceID },
+	key: maintenanceKey, span: true,
 	check: (*rimewatch.MaintenanceWindow).Check,
-	room: func(_ *base, conn Conn, w *rimewatch.MaintenanceWindow) error {
-		return roomForSpan(conn, "maintenance_window", rimewatch.Sentencef("maintenance windows that are active, planned or ended within the last week"), w.WorkspaceID, w.CreatedAt, rimewatch.MaxMaintenanceWindows)
-	},
+	most:  func(store.Quotas) int { return rimewatch.MaxMaintenanceWindows },
+	kind:  rimewatch.Sentencef("maintenance windows that are active, planned or ended within the last week"),
 	fields: func(w *rimewatch.MaintenanceWindow) store.Fields {
 		return store.Fields{
 			"site_ids": written(w.SiteIDs), "device_ids": written(w.DeviceIDs), "starts_at": w.StartsAt, "ends_at": w.EndsAt, "reason": w.Reason,
@@ -33,24 +31,13 @@ var maintenanceTable = resource[rimewatch.MaintenanceWindow]{
 	changed: func(old, w *rimewatch.MaintenanceWindow, _ store.Fields) bool { return w.EndsAt < old.EndsAt },
 }
 
-// CreateMaintenance implements store.Maintenance.
-func (t Routing) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
-	return maintenanceTable.create(ctx, t.base, w)
-}
-
-// UpdateMaintenance implements store.Maintenance.
-func (t Routing) UpdateMaintenance(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error) {
-	return maintenanceTable.change(ctx, t.base, workspaceID, id, change)
-}
-
-// MaintenanceWindow implements store.Maintenance.
-func (t Routing) MaintenanceWindow(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
-	return maintenanceTable.get(ctx, t.base, workspaceID, id)
+func maintenanceKey(w *rimewatch.MaintenanceWindow) key {
+	return key{&w.ID, &w.WorkspaceID, &w.Revision, &w.CreatedAt, nil}
 }
 
 // MaintenanceWindows implements store.Maintenance.
-func (t Routing) MaintenanceWindows(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error) {
-	return maintenanceTable.all(ctx, t.base, "workspace_id = ? AND ends_at > ? ORDER BY id", workspaceID, int64(endAfter))
+func (t Routing) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] {
+	return handle[rimewatch.MaintenanceWindow]{t.base, &maintenanceTable, nil}
 }
 
 // AllMaintenanceWindows implements store.Everywhere.

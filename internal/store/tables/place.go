@@ -24,12 +24,13 @@ var workspaceTable = resource[rimewatch.Workspace]{
 			col("time_zone", text(&w.TimeZone)), col("raw_days", number(&w.RawDays)), col("rollup_days", number(&w.RollupDays)),
 			fixed("created_at", number(&w.CreatedAt)), col("updated_at", number(&w.UpdatedAt)), col("limits", limitsCell{w}),
 			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
-			fixed("exposure_since", number(&w.ExposureSince)),
+			fixed("exposure_since", number(&w.ExposureSince)), col("revision", number(&w.Revision)),
 		}
 	}),
 	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",
-	where:  "id = ? AND id = ?", // it is its own
-	ids:    func(w *rimewatch.Workspace) (id, workspaceID *int64) { return &w.ID, &w.ID },
+	key: func(w *rimewatch.Workspace) key {
+		return key{&w.ID, &w.ID, &w.Revision, &w.CreatedAt, nil}
+	},
 	check:  (*rimewatch.Workspace).Check,
 	fields: workspaceFields,
 	changed: func(old, w *rimewatch.Workspace, diff store.Fields) bool {
@@ -92,12 +93,23 @@ func (t Places) CreateWorkspace(ctx context.Context, w *rimewatch.Workspace) err
 
 // UpdateWorkspace implements store.Control.
 func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error) {
-	return workspaceTable.change(ctx, t.base, id, id, change)
+	var w rimewatch.Workspace
+	err := t.write(ctx, func(conn Conn) error {
+		old, err := workspaceTable.find(conn, "id = ?", id)
+		if err == nil {
+			w, err = workspaceTable.changeIn(ctx, t.base, conn, old, change)
+		}
+		return err
+	})
+	if err != nil {
+		return rimewatch.Workspace{}, err
+	}
+	return w, nil
 }
 
 // Workspace implements store.Control.
 func (t Places) Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error) {
-	return workspaceTable.get(ctx, t.base, id, id)
+	return workspaceTable.first(ctx, t.base, "id = ?", id)
 }
 
 // WorkspaceByName implements store.Control.
@@ -116,50 +128,29 @@ func (t Places) Workspaces(ctx context.Context) ([]rimewatch.Workspace, error) {
 func errSite() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.") }
 
 var siteTable = resource[rimewatch.Site]{
-	shape: shapeOf("site", errSite, errSite, func(x *rimewatch.Site) []column {
-		return []column{
-			given("id", number(&x.ID)), fixed("workspace_id", number(&x.WorkspaceID)), col("name", text(&x.Name)), col("time_zone", text(&x.TimeZone)),
-			col("address", text(&x.Address)), fixed("created_at", number(&x.CreatedAt)), col("updated_at", number(&x.UpdatedAt)),
-		}
+	shape: resourceOf("site", errSite, errSite, siteKey, func(x *rimewatch.Site) []column {
+		return []column{col("name", text(&x.Name)), col("time_zone", text(&x.TimeZone)), col("address", text(&x.Address)), col("updated_at", number(&x.UpdatedAt))}
 	}),
 	created: "site.created", updated: "site.updated", deleted: "site.deleted",
-	ids:   func(x *rimewatch.Site) (id, workspaceID *int64) { return &x.ID, &x.WorkspaceID },
+	key:   siteKey,
 	check: (*rimewatch.Site).Check,
-	room: func(t *base, conn Conn, x *rimewatch.Site) error {
-		return room(conn, rimewatch.Sentencef("sites"), t.quotas.Sites, "SELECT count(*) FROM site WHERE workspace_id = ?", x.WorkspaceID)
-	},
+	most:  func(q store.Quotas) int { return q.Sites }, kind: rimewatch.Sentencef("sites"),
 	fields: func(x *rimewatch.Site) store.Fields {
 		return store.Fields{"name": x.Name, "timezone": x.TimeZone, "address": x.Address}
 	},
 }
 
-// CreateSite implements store.Control.
-func (t Places) CreateSite(ctx context.Context, x *rimewatch.Site) error {
-	return siteTable.create(ctx, t.base, x)
+func siteKey(x *rimewatch.Site) key {
+	return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
 }
 
-// UpdateSite implements store.Control.
-func (t Places) UpdateSite(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error) {
-	return siteTable.change(ctx, t.base, workspaceID, id, change)
-}
-
-// DeleteSite implements store.Control.
-func (t Places) DeleteSite(ctx context.Context, workspaceID, id int64) error {
-	return siteTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, _ *rimewatch.Site) error {
-		return execAll(conn, []any{workspaceID, id},
+// Sites implements store.Control.
+func (t Places) Sites() store.Resource[rimewatch.Site] {
+	return handle[rimewatch.Site]{t.base, &siteTable, func(conn Conn, x *rimewatch.Site) error {
+		return execAll(conn, []any{x.WorkspaceID, x.ID},
 			"DELETE FROM site WHERE workspace_id = ? AND id = ?",
 			"UPDATE device SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
 			"UPDATE source SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
 			"DELETE FROM report_schedule WHERE workspace_id = ? AND site_id = ?")
-	})
-}
-
-// Site implements store.Control.
-func (t Places) Site(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error) {
-	return siteTable.get(ctx, t.base, workspaceID, id)
-}
-
-// Sites implements store.Control.
-func (t Places) Sites(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error) {
-	return siteTable.all(ctx, t.base, "workspace_id = ? ORDER BY id", workspaceID)
+	}}
 }

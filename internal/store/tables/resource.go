@@ -1,11 +1,11 @@
 package tables
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -15,14 +15,15 @@ type resource[T any] struct {
 	shape[T]
 	// What the trail calls what happens to it: its word, a dot and a verb.
 	created, updated, deleted, other string
-	// where finds one by its id and its workspace's; "" = by these columns.
-	where string
-	// ids are where a thing keeps its own id and its workspace's.
-	ids func(*T) (id, workspaceID *int64)
+	key                              func(*T) key
+	alive                            string // holds for rows that are not deleted; "" = for all
+	span                             bool   // has starts_at and ends_at
 	// check is what a thing has to be by itself.
 	check func(*T) error
-	// room refuses one more than there may be.
-	room func(t *base, conn Conn, x *T) error
+	// most is how many a workspace may have, 0 = as many as it likes, and kind the word for
+	// them. Spans that ended long ago do not count.
+	most func(store.Quotas) int
+	kind rimewatch.Sentence
 	// refers refuses references that lead nowhere; nil = it has none.
 	refers func(conn Conn, x *T) error
 	// fields is what is recorded of it, as it is now: change may reach into its lists.
@@ -32,87 +33,151 @@ type resource[T any] struct {
 	changed func(old, x *T, diff store.Fields) bool
 }
 
+// key is where a thing keeps what every resource has.
+type key struct {
+	id, workspaceID, revision *int64
+	createdAt                 *rimewatch.Time
+	siteID                    *int64 // of the site that it belongs to; nil = such things belong to none
+}
+
+// resourceOf is the shape of a resource whose table has the columns of key, but for
+// site_id, and more.
+func resourceOf[T any](table string, missing, taken func() error, of func(*T) key, more func(*T) []column) shape[T] {
+	return shapeOf(table, missing, taken, func(x *T) []column {
+		k := of(x)
+		return append([]column{
+			given("id", number(k.id)), fixed("workspace_id", number(k.workspaceID)), col("revision", number(k.revision)), fixed("created_at", number(k.createdAt)),
+		}, more(x)...)
+	})
+}
+
+// mine is the condition for things of a workspace that whoever asks may see.
+func (r *resource[T]) mine(ctx context.Context, workspaceID int64) (where string, args []any) {
+	where, args = "workspace_id = ?", []any{workspaceID}
+	if r.alive != "" {
+		where += " AND " + r.alive
+	}
+	if within := store.SitesOf(ctx); within != nil && r.key(new(T)).siteID != nil {
+		where += " AND site_id IN (-1" + strings.Repeat(", ?", len(within)) + ")"
+		for _, id := range within {
+			args = append(args, id)
+		}
+	}
+	return where, args
+}
+
 // of finds one of a workspace's.
-func (r *resource[T]) of(conn Conn, workspaceID, id int64) (T, error) {
-	return r.find(conn, r.mine(), id, workspaceID)
+func (r *resource[T]) of(ctx context.Context, conn Conn, workspaceID, id int64) (T, error) {
+	where, args := r.mine(ctx, workspaceID)
+	return r.find(conn, where+" AND id = ?", append(args, id)...)
 }
 
-func (r *resource[T]) mine() string { return cmp.Or(r.where, "id = ? AND workspace_id = ?") }
-
-// get is of in a read of its own.
-func (r *resource[T]) get(ctx context.Context, t *base, workspaceID, id int64) (T, error) {
-	return r.first(ctx, t, r.mine(), id, workspaceID)
-}
-
-func (r *resource[T]) admit(conn Conn, x *T) error {
-	if err := r.check(x); err != nil || r.refers == nil {
+// admit refuses what must not be stored.
+func (r *resource[T]) admit(ctx context.Context, conn Conn, x *T) error {
+	if err := r.check(x); err != nil {
 		return err
+	}
+	if site := r.key(x).siteID; site != nil && !store.SitesOf(ctx).Has(*site) {
+		return rimewatch.Invalid("site_id", "must be one of the sites that you are limited to")
+	}
+	if r.refers == nil {
+		return nil
 	}
 	return r.refers(conn, x)
 }
 
+// hasRoom refuses one more of a workspace that has as many as it may have.
+func (r *resource[T]) hasRoom(t *base, conn Conn, x *T) error {
+	if r.most == nil {
+		return nil
+	}
+	k := r.key(x)
+	where, args := r.mine(context.Background(), *k.workspaceID)
+	if r.span {
+		where, args = where+" AND ends_at > ?", append(args, int64(*k.createdAt-rimewatch.SpansKept))
+	}
+	return room(conn, r.kind, r.most(t.quotas), "SELECT count(*) FROM "+r.table+" WHERE "+where, args...)
+}
+
 func (r *resource[T]) audit(ctx context.Context, t *base, conn Conn, x *T, action string, detail store.Fields) error {
-	id, workspaceID := r.ids(x)
+	k := r.key(x)
 	word, _, _ := strings.Cut(action, ".")
-	return t.audit(ctx, conn, *workspaceID, action, subject(word, *id), detail)
+	return t.audit(ctx, conn, *k.workspaceID, action, subject(word, *k.id), detail)
 }
 
-func (r *resource[T]) create(ctx context.Context, t *base, x *T) error {
-	if err := r.check(x); err != nil {
-		return err
-	}
-	return t.write(ctx, func(conn Conn) error {
-		if r.room != nil {
-			if err := r.room(t, conn, x); err != nil {
-				return err
-			}
-		}
-		return r.createIn(ctx, t, conn, x)
-	})
-}
-
-// createIn is create in a transaction, where there is room.
+// createIn makes one in a transaction, where there is room.
 func (r *resource[T]) createIn(ctx context.Context, t *base, conn Conn, x *T) error {
-	if err := r.admit(conn, x); err != nil {
+	if err := r.admit(ctx, conn, x); err != nil {
 		return err
 	}
+	k := r.key(x)
+	*k.revision = 1
 	made, err := r.insert(conn, x)
 	if err != nil {
 		return err
 	}
 	r.keep(x, new(T), func(c column) bool { return c.given })
-	id, _ := r.ids(x)
-	*id = made
+	*k.id = made
 	return r.audit(ctx, t, conn, x, r.created, r.fields(x))
 }
 
-// change changes one of a workspace's. What is fixed stays.
-func (r *resource[T]) change(ctx context.Context, t *base, workspaceID, id int64, change func(*T) error) (x T, err error) {
-	err = t.write(ctx, func(conn Conn) error {
-		old, err := r.of(conn, workspaceID, id)
-		if err != nil {
+// changeIn changes one in a transaction. What is fixed stays.
+func (r *resource[T]) changeIn(ctx context.Context, t *base, conn Conn, old T, change func(*T) error) (T, error) {
+	revision := *r.key(&old).revision
+	if err := store.CheckRevision(ctx, revision); err != nil {
+		return old, err
+	}
+	x, before := old, r.fields(&old)
+	if err := change(&x); err != nil {
+		return x, err
+	}
+	r.keep(&x, &old, func(c column) bool { return c.given || c.fixed })
+	*r.key(&x).revision = revision + 1
+	if err := r.admit(ctx, conn, &x); err != nil {
+		return x, err
+	}
+	if err := r.update(conn, &x, *r.key(&x).id); err != nil {
+		return x, err
+	}
+	diff, action := store.Difference(before, r.fields(&x)), r.updated
+	if r.changed != nil && r.changed(&old, &x, diff) {
+		action = r.other
+	}
+	if len(diff) == 0 {
+		return x, nil
+	}
+	return x, r.audit(ctx, t, conn, &x, action, diff)
+}
+
+// handle is a resource of a store: a store.Resource.
+type handle[T any] struct {
+	t *base
+	r *resource[T]
+	// remove deletes one, or says what speaks against it; nil = such things only end.
+	remove func(conn Conn, x *T) error
+}
+
+// Create implements store.Resource.
+func (h handle[T]) Create(ctx context.Context, x *T) error {
+	if err := h.r.check(x); err != nil {
+		return err
+	}
+	return h.t.write(ctx, func(conn Conn) error {
+		if err := h.r.hasRoom(h.t, conn, x); err != nil {
 			return err
 		}
-		x = old
-		before := r.fields(&old)
-		if err := change(&x); err != nil {
-			return err
+		return h.r.createIn(ctx, h.t, conn, x)
+	})
+}
+
+// Update implements store.Resource.
+func (h handle[T]) Update(ctx context.Context, workspaceID, id int64, change func(*T) error) (x T, err error) {
+	err = h.t.write(ctx, func(conn Conn) error {
+		old, err := h.r.of(ctx, conn, workspaceID, id)
+		if err == nil {
+			x, err = h.r.changeIn(ctx, h.t, conn, old, change)
 		}
-		r.keep(&x, &old, func(c column) bool { return c.given || c.fixed })
-		if err := r.admit(conn, &x); err != nil {
-			return err
-		}
-		if err := r.update(conn, &x, id); err != nil {
-			return err
-		}
-		diff, action := store.Difference(before, r.fields(&x)), r.updated
-		if r.changed != nil && r.changed(&old, &x, diff) {
-			action = r.other
-		}
-		if len(diff) == 0 {
-			return nil
-		}
-		return r.audit(ctx, t, conn, &x, action, diff)
+		return err
 	})
 	if err != nil {
 		return *new(T), err
@@ -120,18 +185,86 @@ func (r *resource[T]) change(ctx context.Context, t *base, workspaceID, id int64
 	return x, nil
 }
 
-// delete has a function delete one of a workspace's, or say what speaks against it.
-func (r *resource[T]) delete(ctx context.Context, t *base, workspaceID, id int64, by func(Conn, *T) error) error {
-	return t.write(ctx, func(conn Conn) error {
-		x, err := r.of(conn, workspaceID, id)
+// Delete implements store.Resource.
+func (h handle[T]) Delete(ctx context.Context, workspaceID, id int64) error {
+	return h.t.write(ctx, func(conn Conn) error {
+		x, err := h.r.of(ctx, conn, workspaceID, id)
 		if err != nil {
 			return err
 		}
-		if err := by(conn, &x); err != nil {
+		if err := store.CheckRevision(ctx, *h.r.key(&x).revision); err != nil {
 			return err
 		}
-		return r.audit(ctx, t, conn, &x, r.deleted, r.fields(&x))
+		if h.remove == nil {
+			return rimewatch.Errorf(rimewatch.CodeConflict, "This can be ended, but not deleted.")
+		}
+		if err := h.remove(conn, &x); err != nil {
+			return err
+		}
+		return h.r.audit(ctx, h.t, conn, &x, h.r.deleted, h.r.fields(&x))
 	})
+}
+
+// Get implements store.Resource.
+func (h handle[T]) Get(ctx context.Context, workspaceID, id int64) (x T, err error) {
+	err = h.t.read(ctx, func(conn Conn) (err error) {
+		x, err = h.r.of(ctx, conn, workspaceID, id)
+		return err
+	})
+	return x, err
+}
+
+// List implements store.Resource.
+func (h handle[T]) List(ctx context.Context, workspaceID int64) ([]T, error) {
+	where, args := h.r.mine(ctx, workspaceID)
+	return h.r.all(ctx, h.t, where+" ORDER BY id", args...)
+}
+
+// Select implements store.Resource.
+func (h handle[T]) Select(ctx context.Context, workspaceID int64, s store.Selection) (list []T, total int, err error) {
+	where, args := h.r.mine(ctx, workspaceID)
+	also := func(condition string, v int64) { where, args = where+" AND "+condition, append(args, v) }
+	if s.EndAfter != 0 && h.r.span {
+		also("ends_at > ?", int64(s.EndAfter))
+	}
+	switch {
+	case s.SiteID == 0:
+	case h.r.key(new(T)).siteID == nil:
+		return nil, 0, nil
+	default:
+		also("site_id = ?", s.SiteID)
+	}
+	err = h.t.read(ctx, func(conn Conn) error {
+		if s.Limit != 0 {
+			n, err := queryInt(conn, "SELECT count(*) FROM "+h.r.table+" WHERE "+where, args...)
+			if err != nil {
+				return err
+			}
+			total = int(n)
+		}
+		if s.After != 0 {
+			also("id > ?", s.After)
+		}
+		where += " ORDER BY id"
+		switch {
+		case s.Limit == 0:
+		case s.After != 0:
+			where, args = where+" LIMIT ?", append(args, s.Limit)
+		default:
+			where, args = where+" LIMIT ? OFFSET ?", append(args, s.Limit, s.Offset)
+		}
+		list, err = h.r.list(conn, where, args...)
+		return err
+	})
+	if s.Limit == 0 {
+		total = len(list)
+	}
+	return list, total, err
+}
+
+// deleteFrom deletes a row of a table by its id.
+func deleteFrom(conn Conn, table string, id int64) error {
+	return execAll(conn, []any{id}, "DELETE FROM "+table+" WHERE id = ?")
 }
 
 // execAll runs statements that take the same arguments.

@@ -1,8 +1,6 @@
 package tables
 
 import (
-	"context"
-
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -23,19 +21,15 @@ func (c bodyCell) arg() any                  { return asJSON(c.r) }
 func (c bodyCell) scan(row Row, i int) error { return fromJSON(row, i, c.r) }
 
 var routeTable = resource[rimewatch.Route]{
-	shape: shapeOf("route", errRoute, errRouteTaken, func(r *rimewatch.Route) []column {
+	shape: resourceOf("route", errRoute, errRouteTaken, routeKey, func(r *rimewatch.Route) []column {
 		return []column{
-			given("id", number(&r.ID)), fixed("workspace_id", number(&r.WorkspaceID)), col("name", text(&r.Name)), nameKey(r.Name), col("enabled", flag(&r.Enabled)),
-			col("body", bodyCell{r}), fixed("created_at", number(&r.CreatedAt)), col("updated_at", number(&r.UpdatedAt)),
+			col("name", text(&r.Name)), nameKey(r.Name), col("enabled", flag(&r.Enabled)), col("body", bodyCell{r}), col("updated_at", number(&r.UpdatedAt)),
 		}
 	}),
 	created: "route.created", updated: "route.updated", deleted: "route.deleted",
-	where: "id = ? AND workspace_id = ? AND deleted = 0",
-	ids:   func(r *rimewatch.Route) (id, workspaceID *int64) { return &r.ID, &r.WorkspaceID },
+	key: routeKey, alive: "deleted = 0",
 	check: (*rimewatch.Route).Check,
-	room: func(_ *base, conn Conn, r *rimewatch.Route) error {
-		return roomFor(conn, "route", rimewatch.Sentencef("routes"), r.WorkspaceID, rimewatch.MaxRoutes)
-	},
+	most:  func(store.Quotas) int { return rimewatch.MaxRoutes }, kind: rimewatch.Sentencef("routes"),
 	refers: checkTargets,
 	fields: func(r *rimewatch.Route) store.Fields {
 		return store.Fields{
@@ -43,6 +37,10 @@ var routeTable = resource[rimewatch.Route]{
 			"repeat_s": r.RepeatS, "recovery": r.Recovery, "quiet_hours": written(r.Quiet), "digest_at": written(r.DigestAt),
 		}
 	},
+}
+
+func routeKey(r *rimewatch.Route) key {
+	return key{&r.ID, &r.WorkspaceID, &r.Revision, &r.CreatedAt, nil}
 }
 
 // checkTargets wants every channel of a route to be one of its workspace.
@@ -63,68 +61,36 @@ func checkTargets(conn Conn, r *rimewatch.Route) error {
 	return nil
 }
 
-// CreateRoute implements store.Notifications.
-func (t Routing) CreateRoute(ctx context.Context, r *rimewatch.Route) error {
-	return routeTable.create(ctx, t.base, r)
-}
-
-// UpdateRoute implements store.Notifications.
-func (t Routing) UpdateRoute(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Route) error) (rimewatch.Route, error) {
-	return routeTable.change(ctx, t.base, workspaceID, id, change)
-}
-
-// DeleteRoute implements store.Notifications.
-func (t Routing) DeleteRoute(ctx context.Context, workspaceID, id int64) error {
-	return routeTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, _ *rimewatch.Route) error {
-		return execAll(conn, []any{id}, "UPDATE route SET deleted = 1, enabled = 0, body = '{}' WHERE id = ?")
-	})
-}
-
-// Route implements store.Notifications.
-func (t Routing) Route(ctx context.Context, workspaceID, id int64) (rimewatch.Route, error) {
-	return routeTable.get(ctx, t.base, workspaceID, id)
-}
-
 // Routes implements store.Notifications.
-func (t Routing) Routes(ctx context.Context, workspaceID int64) ([]rimewatch.Route, error) {
-	return routeTable.all(ctx, t.base, "workspace_id = ? AND deleted = 0 ORDER BY id", workspaceID)
+func (t Routing) Routes() store.Resource[rimewatch.Route] {
+	return handle[rimewatch.Route]{t.base, &routeTable, func(conn Conn, r *rimewatch.Route) error {
+		return execAll(conn, []any{r.ID}, "UPDATE route SET deleted = 1, enabled = 0, body = '{}' WHERE id = ?")
+	}}
 }
 
 var silenceTable = resource[rimewatch.Silence]{
-	shape: shapeOf("silence", errSilence, nil, func(x *rimewatch.Silence) []column {
+	shape: resourceOf("silence", errSilence, nil, silenceKey, func(x *rimewatch.Silence) []column {
 		return []column{
-			given("id", number(&x.ID)), fixed("workspace_id", number(&x.WorkspaceID)), col("match", document(&x.Match)), col("starts_at", number(&x.StartsAt)),
-			col("ends_at", number(&x.EndsAt)), col("comment", text(&x.Comment)), col("created_by", text(&x.CreatedBy)), fixed("created_at", number(&x.CreatedAt)),
+			col("match", document(&x.Match)), col("starts_at", number(&x.StartsAt)), col("ends_at", number(&x.EndsAt)), col("comment", text(&x.Comment)),
+			col("created_by", text(&x.CreatedBy)),
 		}
 	}),
 	created: "silence.created", updated: "silence.updated", other: "silence.ended",
-	ids:   func(x *rimewatch.Silence) (id, workspaceID *int64) { return &x.ID, &x.WorkspaceID },
+	key: silenceKey, span: true,
 	check: (*rimewatch.Silence).Check,
-	room: func(_ *base, conn Conn, x *rimewatch.Silence) error {
-		return roomForSpan(conn, "silence", rimewatch.Sentencef("silences that are active, planned or ended within the last week"), x.WorkspaceID, x.CreatedAt, rimewatch.MaxSilences)
-	},
+	most:  func(store.Quotas) int { return rimewatch.MaxSilences },
+	kind:  rimewatch.Sentencef("silences that are active, planned or ended within the last week"),
 	fields: func(x *rimewatch.Silence) store.Fields {
 		return store.Fields{"match": written(x.Match), "starts_at": x.StartsAt, "ends_at": x.EndsAt, "comment": x.Comment}
 	},
 	changed: func(old, x *rimewatch.Silence, _ store.Fields) bool { return x.EndsAt < old.EndsAt },
 }
 
-// CreateSilence implements store.Notifications.
-func (t Routing) CreateSilence(ctx context.Context, x *rimewatch.Silence) error {
-	return silenceTable.create(ctx, t.base, x)
-}
-
-// UpdateSilence implements store.Notifications.
-func (t Routing) UpdateSilence(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Silence) error) (rimewatch.Silence, error) {
-	return silenceTable.change(ctx, t.base, workspaceID, id, change)
-}
-
-// Silence implements store.Notifications.
-func (t Routing) Silence(ctx context.Context, workspaceID, id int64) (rimewatch.Silence, error) {
-	return silenceTable.get(ctx, t.base, workspaceID, id)
+func silenceKey(x *rimewatch.Silence) key {
+	return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
 }
 
 // Silences implements store.Notifications.
-func (t Routing) Silences(ctx context.Context, workspaceID int64, endAfter rimewatch.Time) ([]rimewatch.Silence, error) {
-	return silenceTable.all(ctx, t.base, "workspace_id = ? AND ends_at > ? ORDER BY id", workspaceID, int64(endAfter))
+func (t Routing) Silences() store.Resource[rimewatch.Silence] {
+	return handle[rimewatch.Silence]{t.base, &silenceTable, nil}
 }

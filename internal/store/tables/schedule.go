@@ -13,23 +13,24 @@ func errSchedule() error {
 }
 
 var scheduleTable = resource[rimewatch.ReportSchedule]{
-	shape: shapeOf("report_schedule", errSchedule, nil, func(s *rimewatch.ReportSchedule) []column {
+	shape: resourceOf("report_schedule", errSchedule, nil, scheduleKey, func(s *rimewatch.ReportSchedule) []column {
 		return []column{
-			given("id", number(&s.ID)), fixed("workspace_id", number(&s.WorkspaceID)), col("site_id", number(&s.SiteID)), col("period", text(&s.Period)),
-			col("channel_ids", document(&s.ChannelIDs)), col("enabled", flag(&s.Enabled)), col("through", number(&s.Through)),
-			fixed("created_at", number(&s.CreatedAt)), col("updated_at", number(&s.UpdatedAt)),
+			col("site_id", number(&s.SiteID)), col("period", text(&s.Period)), col("channel_ids", document(&s.ChannelIDs)), col("enabled", flag(&s.Enabled)),
+			col("through", number(&s.Through)), col("updated_at", number(&s.UpdatedAt)),
 		}
 	}),
 	created: "report_schedule.created", updated: "report_schedule.updated", deleted: "report_schedule.deleted",
-	ids:   func(s *rimewatch.ReportSchedule) (id, workspaceID *int64) { return &s.ID, &s.WorkspaceID },
+	key:   scheduleKey,
 	check: (*rimewatch.ReportSchedule).Check,
-	room: func(_ *base, conn Conn, s *rimewatch.ReportSchedule) error {
-		return room(conn, rimewatch.Sentencef("scheduled reports"), rimewatch.MaxReportSchedules, "SELECT count(*) FROM report_schedule WHERE workspace_id = ?", s.WorkspaceID)
-	},
+	most:  func(store.Quotas) int { return rimewatch.MaxReportSchedules }, kind: rimewatch.Sentencef("scheduled reports"),
 	refers: checkSchedule,
 	fields: func(s *rimewatch.ReportSchedule) store.Fields {
 		return store.Fields{"site_id": s.SiteID, "period": string(s.Period), "channel_ids": written(s.ChannelIDs), "enabled": s.Enabled}
 	},
+}
+
+func scheduleKey(s *rimewatch.ReportSchedule) key {
+	return key{&s.ID, &s.WorkspaceID, &s.Revision, &s.CreatedAt, &s.SiteID}
 }
 
 // checkSchedule wants the site and the channels of a schedule to be its workspace's,
@@ -53,31 +54,11 @@ func checkSchedule(conn Conn, s *rimewatch.ReportSchedule) error {
 	return nil
 }
 
-// CreateReportSchedule implements store.Notifications.
-func (t Routing) CreateReportSchedule(ctx context.Context, s *rimewatch.ReportSchedule) error {
-	return scheduleTable.create(ctx, t.base, s)
-}
-
-// UpdateReportSchedule implements store.Notifications.
-func (t Routing) UpdateReportSchedule(ctx context.Context, workspaceID, id int64, change func(*rimewatch.ReportSchedule) error) (rimewatch.ReportSchedule, error) {
-	return scheduleTable.change(ctx, t.base, workspaceID, id, change)
-}
-
-// DeleteReportSchedule implements store.Notifications.
-func (t Routing) DeleteReportSchedule(ctx context.Context, workspaceID, id int64) error {
-	return scheduleTable.delete(ctx, t.base, workspaceID, id, func(conn Conn, _ *rimewatch.ReportSchedule) error {
-		return execAll(conn, []any{id}, "DELETE FROM report_schedule WHERE id = ?")
-	})
-}
-
-// ReportSchedule implements store.Notifications.
-func (t Routing) ReportSchedule(ctx context.Context, workspaceID, id int64) (rimewatch.ReportSchedule, error) {
-	return scheduleTable.get(ctx, t.base, workspaceID, id)
-}
-
 // ReportSchedules implements store.Notifications.
-func (t Routing) ReportSchedules(ctx context.Context, workspaceID int64) ([]rimewatch.ReportSchedule, error) {
-	return scheduleTable.all(ctx, t.base, "workspace_id = ? ORDER BY id", workspaceID)
+func (t Routing) ReportSchedules() store.Resource[rimewatch.ReportSchedule] {
+	return handle[rimewatch.ReportSchedule]{t.base, &scheduleTable, func(conn Conn, s *rimewatch.ReportSchedule) error {
+		return deleteFrom(conn, "report_schedule", s.ID)
+	}}
 }
 
 // AllReportSchedules implements store.Everywhere.

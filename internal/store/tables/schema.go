@@ -27,7 +27,8 @@ CREATE TABLE workspace (
 	limits TEXT NOT NULL DEFAULT '{}', -- overrides by equipment type as JSON
 	require_second_factor INTEGER NOT NULL DEFAULT 0,
 	delete_at INTEGER NOT NULL DEFAULT 0, -- when it is erased, 0 = it is not to be
-	exposure_since INTEGER NOT NULL DEFAULT 0 -- from when on short times out of range add up, 0 = always
+	exposure_since INTEGER NOT NULL DEFAULT 0, -- from when on short times out of range add up, 0 = always
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 
 CREATE TABLE site (
@@ -37,7 +38,8 @@ CREATE TABLE site (
 	time_zone TEXT NOT NULL,
 	address TEXT NOT NULL DEFAULT '',
 	created_at INTEGER NOT NULL,
-	updated_at INTEGER NOT NULL
+	updated_at INTEGER NOT NULL,
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX site_by_workspace ON site(workspace_id);
 
@@ -228,7 +230,8 @@ CREATE TABLE channel (
 	last_success_at INTEGER NOT NULL DEFAULT 0,
 	last_failure_at INTEGER NOT NULL DEFAULT 0,
 	last_error TEXT NOT NULL DEFAULT '',
-	failures INTEGER NOT NULL DEFAULT 0
+	failures INTEGER NOT NULL DEFAULT 0,
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE UNIQUE INDEX channel_by_name ON channel(workspace_id, name_key) WHERE deleted = 0;
 
@@ -241,7 +244,8 @@ CREATE TABLE route (
 	body TEXT NOT NULL, -- matchers, steps and the rest as JSON
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
-	deleted INTEGER NOT NULL DEFAULT 0
+	deleted INTEGER NOT NULL DEFAULT 0,
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE UNIQUE INDEX route_by_name ON route(workspace_id, name_key) WHERE deleted = 0;
 
@@ -253,7 +257,8 @@ CREATE TABLE silence (
 	ends_at INTEGER NOT NULL,
 	comment TEXT NOT NULL,
 	created_by TEXT NOT NULL,
-	created_at INTEGER NOT NULL
+	created_at INTEGER NOT NULL,
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX silence_by_end ON silence(workspace_id, ends_at);
 
@@ -266,7 +271,8 @@ CREATE TABLE report_schedule (
 	enabled INTEGER NOT NULL,
 	through INTEGER NOT NULL, -- end of the last period that is dealt with
 	created_at INTEGER NOT NULL,
-	updated_at INTEGER NOT NULL
+	updated_at INTEGER NOT NULL,
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX report_schedule_by_workspace ON report_schedule(workspace_id);
 
@@ -344,7 +350,8 @@ CREATE TABLE maintenance_window (
 	ends_at INTEGER NOT NULL,
 	reason TEXT NOT NULL,
 	created_by TEXT NOT NULL,
-	created_at INTEGER NOT NULL
+	created_at INTEGER NOT NULL,
+	revision INTEGER NOT NULL DEFAULT 1
 ) STRICT;
 CREATE INDEX maintenance_window_by_end ON maintenance_window(ends_at);
 
@@ -426,6 +433,7 @@ CREATE TABLE source (
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
 	time_zone TEXT NOT NULL DEFAULT '', -- of times without one
+	revision INTEGER NOT NULL DEFAULT 1,
 	UNIQUE (workspace_id, name_key)
 ) STRICT;
 CREATE UNIQUE INDEX source_by_key ON source(key_hash) WHERE key_prefix <> '';

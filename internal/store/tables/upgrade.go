@@ -40,7 +40,7 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
@@ -82,3 +82,13 @@ func (h *History) Steps(found int) ([]Upgrade, error) {
 	}
 	return nil, fmt.Errorf("the store is of schema %d, and this program does not know the way to %d", found, h.Version)
 }
+
+// revisionSQL is the step by which every resource has a revision.
+const revisionSQL = `ALTER TABLE workspace ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE site ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE channel ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE route ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE silence ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE report_schedule ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE maintenance_window ADD COLUMN revision INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE source ADD COLUMN revision INTEGER NOT NULL DEFAULT 1`

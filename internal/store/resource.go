@@ -1,0 +1,52 @@
+package store
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+)
+
+// Resource keeps the things of one kind that the people of a workspace make, change
+// and delete, such as sites. The rules of Control hold. A resource may bound how many
+// a workspace has: one more is CodeQuotaExceeded. Every change leaves an entry in the
+// audit trail. What belongs to a site heeds WithSites.
+//
+// A thing has a revision, which is 1 at first and grows with every Update; changes
+// heed IfRevision.
+type Resource[T any] interface {
+	// Create sets ID and Revision.
+	Create(ctx context.Context, x *T) error
+	// Update changes one of a workspace's and returns what it is then.
+	Update(ctx context.Context, workspaceID, id int64, change func(*T) error) (T, error)
+	// Delete is CodeConflict for what only ends, or while something needs it.
+	Delete(ctx context.Context, workspaceID, id int64) error
+	// Get finds one of a workspace's: CodeNotFound.
+	Get(ctx context.Context, workspaceID, id int64) (T, error)
+	// List returns all of a workspace, by id.
+	List(ctx context.Context, workspaceID int64) ([]T, error)
+	// Select returns some of a workspace, by id, and how many there are without the page.
+	Select(ctx context.Context, workspaceID int64, s Selection) (list []T, total int, err error)
+}
+
+// Selection narrows a list of a Resource. The zero value is all of it.
+type Selection struct {
+	SiteID   int64          // only what belongs to this site; nothing of a resource without sites
+	EndAfter rimewatch.Time // only spans that end after it; for resources of spans
+	Page                    // Limit 0 = all
+}
+
+type revisionKey struct{}
+
+// IfRevision has the calls of a Resource that ctx is given to change nothing that has
+// another revision: CodePreconditionFailed.
+func IfRevision(ctx context.Context, n int64) context.Context {
+	return context.WithValue(ctx, revisionKey{}, n)
+}
+
+// CheckRevision is CodePreconditionFailed where ctx asks for another revision than n.
+func CheckRevision(ctx context.Context, n int64) error {
+	if want, ok := ctx.Value(revisionKey{}).(int64); ok && want != n {
+		return rimewatch.Errorf(rimewatch.CodePreconditionFailed, "This was changed after you read it. Read it again.")
+	}
+	return nil
+}
