@@ -21,6 +21,7 @@ const (
 	CursorHistoryDown CursorKind = 'H'
 	CursorAudit       CursorKind = 'u'
 	CursorDeliveries  CursorKind = 'n'
+	CursorResource    CursorKind = 'r'
 )
 
 // CursorCodec writes places in lists as opaque text: a version, the kind, two

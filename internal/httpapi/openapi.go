@@ -127,6 +127,9 @@ func failures(rt *Route) []rimewatch.Code {
 	if rt.takesKey() {
 		codes = append(codes, rimewatch.CodeConflict)
 	}
+	if rt.takesIfMatch() {
+		codes = append(codes, rimewatch.CodePreconditionFailed)
+	}
 	if len(rt.Body.Types) > 0 {
 		codes = append(codes, rimewatch.CodeInvalidJSON, rimewatch.CodePayloadTooLarge, rimewatch.CodeUnsupportedMedia)
 	}
@@ -264,6 +267,15 @@ func (a *API) finishOperation(rt *Route) {
 				"another one with the same key is 422. One whose answer is lost is 409, and so is one that is still being carried out after some seconds. Only successes are remembered: answers of 256 KiB at most, and 32 MiB of a workspace; beyond that the oldest go before their day is over.",
 		})
 		ok.Headers[replayedHeader] = textHeader("`true` on an answer that is given again.")
+	}
+	if rt.Revised && rt.Method != http.MethodDelete {
+		ok.Headers["ETag"] = textHeader("The revision of what people set. It grows with each change; what is measured or sent does not count.")
+	}
+	if rt.takesIfMatch() {
+		rt.op.Parameters = append(rt.op.Parameters, &huma.Param{
+			Name: "If-Match", In: "header", Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "The ETag of an earlier answer: 412 and no change when it was changed since.",
+		})
 	}
 	if rt.Paged {
 		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")

@@ -114,8 +114,8 @@ func pathID(s string) int64 {
 	return id
 }
 
-// List is what a cursor belongs to: a list of its owner, a workspace or a channel.
-type List struct {
+// ListOf is what a cursor belongs to: a list of its owner, a workspace or a channel.
+type ListOf struct {
 	Cursors *CursorCodec
 	Kind    CursorKind
 	Owner   int64
@@ -130,7 +130,7 @@ type Start struct {
 
 // Page returns a page of a list, by number or by cursor, and its description. at names
 // an item for the cursor behind it.
-func Page[T any](c *Call, l List, in *PageInput, read func(Start) (list []T, total int, err error), at func(*T) (a, b int64)) ([]T, wire.Pagination, error) {
+func Page[T any](c *Call, l ListOf, in *PageInput, read func(Start) (list []T, total int, err error), at func(*T) (a, b int64)) ([]T, wire.Pagination, error) {
 	from := Start{Offset: in.Offset(), Limit: in.Size()}
 	if in.Cursor != "" {
 		a, b, e := l.Cursors.Decode(l.Kind, l.Owner, in.Cursor)

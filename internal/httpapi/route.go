@@ -33,6 +33,7 @@ type Route struct {
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link
 	Sited        bool             // heeds the sites that a principal is limited to; others are refused to such a one
+	Revised      bool             // is about one thing that has a revision: its ETag, and If-Match of changes
 	Repeats      bool             // writes more than once, and changes nothing when it is done again: see Work
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages
 	Bind         binder
@@ -156,6 +157,9 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 				return
 			}
 			r = r.WithContext(store.WithActor(r.Context(), who))
+			if rt.Revised {
+				r = r.WithContext(ifMatch(r.Context(), r.Header["If-Match"]))
+			}
 			c.R = r
 		}
 		if len(c.warnings) > 0 {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 )
@@ -38,14 +39,14 @@ type Selection struct {
 type revisionKey struct{}
 
 // IfRevision has the calls of a Resource that ctx is given to change nothing that has
-// another revision: CodePreconditionFailed.
-func IfRevision(ctx context.Context, n int64) context.Context {
-	return context.WithValue(ctx, revisionKey{}, n)
+// none of these revisions: CodePreconditionFailed.
+func IfRevision(ctx context.Context, any ...int64) context.Context {
+	return context.WithValue(ctx, revisionKey{}, any)
 }
 
-// CheckRevision is CodePreconditionFailed where ctx asks for another revision than n.
+// CheckRevision is CodePreconditionFailed where ctx asks for other revisions than n.
 func CheckRevision(ctx context.Context, n int64) error {
-	if want, ok := ctx.Value(revisionKey{}).(int64); ok && want != n {
+	if want, ok := ctx.Value(revisionKey{}).([]int64); ok && !slices.Contains(want, n) {
 		return rimewatch.Errorf(rimewatch.CodePreconditionFailed, "This was changed after you read it. Read it again.")
 	}
 	return nil

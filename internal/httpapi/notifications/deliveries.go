@@ -122,7 +122,7 @@ func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) 
 	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), id); err != nil {
 		return DeliveryList{}, err
 	}
-	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorDeliveries, Owner: id}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Delivery, int, error) {
+	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorDeliveries, Owner: id}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Delivery, int, error) {
 		return a.Store.Deliveries(ctx, c.Workspace(), id, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
 	}, func(d *rimewatch.Delivery) (int64, int64) { return d.ID, 0 })
 	if err != nil {

@@ -2,13 +2,13 @@ package notifications
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -31,6 +31,7 @@ type ReportScheduleData struct {
 
 // ReportScheduleList are the scheduled reports of a workspace.
 type ReportScheduleList struct {
+	httpapi.Paged
 	Schedules   []ReportSchedule `json:"report_schedules"`
 	Unavailable *string          `json:"unavailable" doc:"Why this server cannot send any; null if it can." example:"this server has no mail server (--smtp-host)"`
 }
@@ -70,37 +71,25 @@ func scheduleJSON(s *rimewatch.ReportSchedule, now rimewatch.Time, zone *time.Lo
 	return out
 }
 
-func (a *api) listSchedules(ctx context.Context, _ *httpapi.NoInput) (ReportScheduleList, error) {
-	c := httpapi.CallOf(ctx)
-	list, err := a.Store.ReportSchedules().List(ctx, c.Workspace())
-	if err != nil {
-		return ReportScheduleList{}, err
-	}
+func (a *api) listSchedules(ctx context.Context, list []rimewatch.ReportSchedule) (ReportScheduleList, error) {
 	zone, err := a.calendars(ctx)
 	if err != nil {
 		return ReportScheduleList{}, err
 	}
-	out := ReportScheduleList{make([]ReportSchedule, len(list)), wire.OrNull(httpapi.CallOf(ctx).Words().Say(a.Notifier.Missing(rimewatch.ChannelEmail)))}
+	c := httpapi.CallOf(ctx)
+	out := ReportScheduleList{Schedules: make([]ReportSchedule, len(list)), Unavailable: wire.OrNull(c.Words().Say(a.Notifier.Missing(rimewatch.ChannelEmail)))}
 	for i := range list {
 		out.Schedules[i] = scheduleJSON(&list[i], c.Now, zone(list[i].SiteID))
 	}
 	return out, nil
 }
 
-func (a *api) scheduleData(ctx context.Context, s *rimewatch.ReportSchedule, err error) (ReportScheduleData, error) {
-	if err != nil {
-		return ReportScheduleData{}, err
-	}
+func (a *api) showSchedule(ctx context.Context, s *rimewatch.ReportSchedule) (ReportScheduleData, error) {
 	zone, err := a.calendars(ctx)
 	if err != nil {
 		return ReportScheduleData{}, err
 	}
 	return ReportScheduleData{scheduleJSON(s, httpapi.CallOf(ctx).Now, zone(s.SiteID))}, nil
-}
-
-func (a *api) getSchedule(ctx context.Context, in *httpapi.IDInput) (ReportScheduleData, error) {
-	s, err := a.Store.ReportSchedules().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
-	return a.scheduleData(ctx, &s, err)
 }
 
 // ReportScheduleCreate is the body that makes a scheduled report.
@@ -111,22 +100,18 @@ type ReportScheduleCreate struct {
 	Enabled    *bool                  `json:"enabled,omitempty" doc:"Default: true."`
 }
 
-func (a *api) createSchedule(ctx context.Context, in *httpapi.BodyInput[ReportScheduleCreate]) (ReportScheduleData, error) {
-	c, b := httpapi.CallOf(ctx), &in.Body
+func (a *api) newSchedule(ctx context.Context, b *ReportScheduleCreate) (s rimewatch.ReportSchedule, err error) {
 	zone, err := a.calendars(ctx)
 	if err != nil {
-		return ReportScheduleData{}, err
+		return s, err
 	}
-	s := rimewatch.ReportSchedule{WorkspaceID: c.Workspace(), Period: b.Period, ChannelIDs: b.ChannelIDs, Enabled: b.Enabled == nil || *b.Enabled, CreatedAt: c.Now, UpdatedAt: c.Now}
+	c := httpapi.CallOf(ctx)
+	s = rimewatch.ReportSchedule{WorkspaceID: c.Workspace(), Period: b.Period, ChannelIDs: b.ChannelIDs, Enabled: b.Enabled == nil || *b.Enabled, CreatedAt: c.Now, UpdatedAt: c.Now}
 	if b.SiteID != nil {
 		s.SiteID = *b.SiteID
 	}
 	_, s.Through = s.Period.Over(c.Now, zone(s.SiteID))
-	if err := a.Store.ReportSchedules().Create(ctx, &s); err != nil {
-		return ReportScheduleData{}, err
-	}
-	c.Header("Location", fmt.Sprintf("%s/v1/report-schedules/%d", httpapi.Prefix, s.ID))
-	return ReportScheduleData{scheduleJSON(&s, c.Now, zone(s.SiteID))}, nil
+	return s, nil
 }
 
 // ReportScheduleUpdate is the body that changes a scheduled report. Absent fields
@@ -138,13 +123,10 @@ type ReportScheduleUpdate struct {
 	Enabled    *bool                   `json:"enabled,omitempty"`
 }
 
-func (a *api) updateSchedule(ctx context.Context, in *httpapi.IDBody[ReportScheduleUpdate]) (ReportScheduleData, error) {
-	c, b := httpapi.CallOf(ctx), &in.Body
+func (a *api) editSchedule(ctx context.Context, b *ReportScheduleUpdate) (func(*rimewatch.ReportSchedule) error, error) {
 	zone, err := a.calendars(ctx)
-	if err != nil {
-		return ReportScheduleData{}, err
-	}
-	s, err := a.Store.ReportSchedules().Update(ctx, c.Workspace(), in.Number(), func(s *rimewatch.ReportSchedule) error {
+	now := httpapi.CallOf(ctx).Now
+	return func(s *rimewatch.ReportSchedule) error {
 		before := *s
 		if b.Period != "" {
 			s.Period = b.Period
@@ -158,19 +140,11 @@ func (a *api) updateSchedule(ctx context.Context, in *httpapi.IDBody[ReportSched
 		}
 		// What is over when people ask for another report is not sent afterwards.
 		if s.Period != before.Period || s.SiteID != before.SiteID || (s.Enabled && !before.Enabled) {
-			_, s.Through = s.Period.Over(c.Now, zone(s.SiteID))
+			_, s.Through = s.Period.Over(now, zone(s.SiteID))
 		}
-		s.UpdatedAt = c.Now
+		s.UpdatedAt = now
 		return nil
-	})
-	if err != nil {
-		return ReportScheduleData{}, err
-	}
-	return ReportScheduleData{scheduleJSON(&s, c.Now, zone(s.SiteID))}, nil
-}
-
-func (a *api) deleteSchedule(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	return httpapi.Done{}, a.Store.ReportSchedules().Delete(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+	}, err
 }
 
 // ReportSent are the deliveries of a report.
@@ -196,22 +170,19 @@ func (a *api) sendReport(ctx context.Context, in *httpapi.IDInput) (ReportSent, 
 
 func (a *api) scheduleRoutes() []httpapi.Route {
 	admin := httpapi.Person(rimewatch.RoleAdmin)
+	r := &httpapi.Resource[rimewatch.ReportSchedule]{
+		Path: "/v1/report-schedules", ID: "report-schedule", Tag: "Notifications", One: "a scheduled report", Many: "scheduled reports", Read: admin, Write: admin,
+		Things:  func(context.Context) store.Resource[rimewatch.ReportSchedule] { return a.Store.ReportSchedules() },
+		Key:     func(s *rimewatch.ReportSchedule) (id, revision int64) { return s.ID, s.Revision },
+		Cursors: &a.cursors,
+
+		ListText:   "Temperature logs that are mailed as a PDF at six in the morning of the day after their week or month, by the clock of their site, or of the workspace for all sites.",
+		CreateText: "The first report covers the current week or month. At most 100; 409 beyond that.",
+		UpdateText: "After a change of period or site, or when it is enabled again, it starts over: periods that have already ended are not sent.",
+	}
 	return []httpapi.Route{
-		{
-			Method: http.MethodGet, Path: "/v1/report-schedules", ID: "list-report-schedules", Tag: "Notifications", Summary: "List scheduled reports", Access: admin,
-			Description: "Temperature logs that are mailed as a PDF at six in the morning of the day after their week or month, by the clock of their site, or of the workspace for all sites.", Bind: httpapi.Handle(a.listSchedules),
-		},
-		{
-			Method: http.MethodPost, Path: "/v1/report-schedules", ID: "create-report-schedule", Tag: "Notifications", Summary: "Create a scheduled report", Access: admin, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded},
-			Description: "The first report covers the current week or month. At most 100; 409 beyond that.", Bind: httpapi.Handle(a.createSchedule),
-		},
-		{Method: http.MethodGet, Path: "/v1/report-schedules/{id}", ID: "get-report-schedule", Tag: "Notifications", Summary: "Get a scheduled report", Access: admin, Bind: httpapi.Handle(a.getSchedule)},
-		{
-			Method: http.MethodPatch, Path: "/v1/report-schedules/{id}", ID: "update-report-schedule", Tag: "Notifications", Summary: "Change a scheduled report", Access: admin, Body: httpapi.JSONBody,
-			Description: "After a change of period or site, or when it is enabled again, it starts over: periods that have already ended are not sent.", Bind: httpapi.Handle(a.updateSchedule),
-		},
-		{Method: http.MethodDelete, Path: "/v1/report-schedules/{id}", ID: "delete-report-schedule", Tag: "Notifications", Summary: "Delete a scheduled report", Access: admin, Bind: httpapi.Handle(a.deleteSchedule)},
+		httpapi.List(r, httpapi.All, a.listSchedules), httpapi.Create(r, a.newSchedule, a.showSchedule), httpapi.Get(r, a.showSchedule),
+		httpapi.Update(r, a.editSchedule, a.showSchedule), httpapi.Delete(r),
 		{
 			Method: http.MethodPost, Path: "/v1/report-schedules/{id}/send", ID: "send-report", Tag: "Notifications", Summary: "Send a scheduled report now", Access: admin, Status: http.StatusAccepted, Also: []rimewatch.Code{rimewatch.CodeConflict},
 			Description: "Sends the report of the last week or month, whether or not it was sent before. Does not wait for the outcome. 409 when the server cannot send e-mail, or when none of the channels is enabled.", Bind: httpapi.Handle(a.sendReport),

@@ -49,7 +49,7 @@ func alertFilter(c *httpapi.Call, in *AlertListInput) store.AlertFilter {
 
 func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, error) {
 	c := httpapi.CallOf(ctx)
-	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorAlerts, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AlertView, int, error) {
+	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorAlerts, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AlertView, int, error) {
 		p := store.AlertPage{BeforeAt: rimewatch.Time(from.A), BeforeID: from.B, Offset: from.Offset, Limit: from.Limit}
 		return a.cfg.Alerts.Alerts(ctx, c.Workspace(), alertFilter(c, in), p)
 	}, func(v *rimewatch.AlertView) (int64, int64) { return int64(v.TriggeredAt), v.ID })

@@ -60,7 +60,7 @@ type AuditList struct {
 
 func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error) {
 	c := httpapi.CallOf(ctx)
-	list, page, err := httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorAudit, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AuditEntry, int, error) {
+	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorAudit, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AuditEntry, int, error) {
 		return a.cfg.Audit.AuditEntries(ctx, c.Workspace(), in.Action, in.Subject, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
 	}, func(e *rimewatch.AuditEntry) (int64, int64) { return e.ID, 0 })
 	if err != nil {

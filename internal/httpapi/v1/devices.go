@@ -115,7 +115,7 @@ func (a devices) listDevices(ctx context.Context, in *DeviceListInput) (DeviceLi
 
 // devicePage reads one page of devices, by number or by cursor.
 func (a *core) devicePage(ctx context.Context, c *httpapi.Call, f store.DeviceFilter, in *httpapi.PageInput) ([]rimewatch.DeviceView, wire.Pagination, error) {
-	return httpapi.Page(c, httpapi.List{Cursors: &a.cursors, Kind: httpapi.CursorDevices, Owner: c.Workspace()}, in, func(from httpapi.Start) ([]rimewatch.DeviceView, int, error) {
+	return httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorDevices, Owner: c.Workspace()}, in, func(from httpapi.Start) ([]rimewatch.DeviceView, int, error) {
 		return a.cfg.Fleet.Devices(ctx, c.Workspace(), f, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
 	}, func(v *rimewatch.DeviceView) (int64, int64) { return v.ID, 0 })
 }
