@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // Maintenance windows reach the devices as part of their configuration, ahead
@@ -80,26 +81,29 @@ func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok
 	return w, ok
 }
 
-// CreateMaintenance keeps a window and lets its devices know. ID is set.
-func (s *Service) CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error {
-	if err := s.store.MaintenanceWindows().Create(ctx, w); err != nil {
-		return err
-	}
-	return s.RefreshSettings(ctx)
+// MaintenanceWindows are those of the store. Their devices know every change.
+func (s *Service) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] {
+	return windows{s.store.MaintenanceWindows(), s}
 }
 
-// EndMaintenance ends a window at once, one that has not begun before it
-// begins: CodeNotFound, CodeConflict when it is over already.
-func (s *Service) EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error) {
-	now := s.clock()
-	w, err := s.store.MaintenanceWindows().Update(ctx, workspaceID, id, func(w *rimewatch.MaintenanceWindow) error {
-		if !w.EndEarly(now) {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window has already ended.")
-		}
-		return nil
-	})
-	if err != nil {
-		return w, err
+type windows struct {
+	store.Resource[rimewatch.MaintenanceWindow]
+	s *Service
+}
+
+// Create implements store.Resource.
+func (w windows) Create(ctx context.Context, x *rimewatch.MaintenanceWindow) error {
+	if err := w.Resource.Create(ctx, x); err != nil {
+		return err
 	}
-	return w, s.RefreshSettings(ctx)
+	return w.s.RefreshSettings(ctx)
+}
+
+// Update implements store.Resource.
+func (w windows) Update(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenanceWindow) error) (rimewatch.MaintenanceWindow, error) {
+	x, err := w.Resource.Update(ctx, workspaceID, id, change)
+	if err == nil {
+		err = w.s.RefreshSettings(ctx)
+	}
+	return x, err
 }

@@ -158,7 +158,7 @@ func (r *rig) checkOrder(rnd *rand.Rand) {
 	for range rnd.IntN(3) {
 		from := r.now() - rimewatch.Time(rnd.Int64N(int64(24*rimewatch.Hour)))
 		w := &rimewatch.MaintenanceWindow{WorkspaceID: r.ws, StartsAt: from, EndsAt: min(from+rimewatch.Time(rnd.Int64N(int64(5*rimewatch.Hour))), r.now()), CreatedBy: "Ana"}
-		if err := r.in.CreateMaintenance(t.Context(), w); err != nil {
+		if err := r.in.MaintenanceWindows().Create(t.Context(), w); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -20,10 +20,9 @@ type Store interface {
 }
 
 // Writer plans work on devices. Every call returns only after what it did is
-// durable.
+// durable, and known to the devices.
 type Writer interface {
-	CreateMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) error
-	EndMaintenance(ctx context.Context, workspaceID, id int64) (rimewatch.MaintenanceWindow, error)
+	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 }
 
 // Sites lists the sites of a workspace.
@@ -47,6 +46,7 @@ type api struct {
 	Config
 	cursors   httpapi.CursorCodec
 	sendLimit *httpapi.Limiter // messages sent by hand per workspace
+	channels  *httpapi.Resource[rimewatch.Channel]
 }
 
 // Routes returns the routes of notifications.
@@ -54,7 +54,10 @@ func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)
-		a := &api{frame, cfg, httpapi.CursorCodec{Key: cfg.CursorKey}, httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
+		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
 		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes())
 	}
 }
+
+// changed has the workspace's alerts planned again.
+func (a *api) changed(ctx context.Context) { a.Notifier.Changed(httpapi.CallOf(ctx).Workspace()) }

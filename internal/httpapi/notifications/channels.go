@@ -47,6 +47,7 @@ const (
 
 // ChannelList are the channels of a workspace.
 type ChannelList struct {
+	httpapi.Paged
 	Channels    []wire.Channel    `json:"channels"`
 	Warning     *string           `json:"warning" doc:"Set while no channel is known to work."`
 	Unavailable []UnavailableKind `json:"unavailable" doc:"Kinds of channels that cannot be used on this server, with the reason."`
@@ -58,13 +59,9 @@ type UnavailableKind struct {
 	Reason string                `json:"reason" example:"this server has no mail server (--smtp-host)"`
 }
 
-func (a *api) listChannels(ctx context.Context, _ *httpapi.NoInput) (ChannelList, error) {
-	list, err := a.Store.Channels().List(ctx, httpapi.CallOf(ctx).Workspace())
-	if err != nil {
-		return ChannelList{}, err
-	}
-	out := ChannelList{Channels: make([]wire.Channel, len(list)), Warning: wire.NewNotificationState(list).Warning, Unavailable: []UnavailableKind{}}
+func (a *api) listChannels(ctx context.Context, list []rimewatch.Channel) (ChannelList, error) {
 	words := httpapi.CallOf(ctx).Words()
+	out := ChannelList{Channels: make([]wire.Channel, len(list)), Warning: wire.NewNotificationState(list).Warning, Unavailable: []UnavailableKind{}}
 	for i := range list {
 		out.Channels[i] = wire.NewChannel(&list[i], words.Say)
 	}
@@ -87,13 +84,8 @@ type NewChannel struct {
 	Secret  *string      `json:"secret,omitempty" doc:"Signs the messages of a webhook. Shown only when it is set or generated."`
 }
 
-func (a *api) getChannel(ctx context.Context, in *httpapi.IDInput) (ChannelData, error) {
-	c := httpapi.CallOf(ctx)
-	ch, err := a.Store.Channels().Get(ctx, c.Workspace(), in.Number())
-	if err != nil {
-		return ChannelData{}, err
-	}
-	return ChannelData{wire.NewChannel(&ch, c.Words().Say)}, nil
+func showChannel(ctx context.Context, ch *rimewatch.Channel) (ChannelData, error) {
+	return ChannelData{wire.NewChannel(ch, httpapi.CallOf(ctx).Words().Say)}, nil
 }
 
 // ChannelFields are what people set on a channel. Absent fields stay as they
@@ -160,8 +152,7 @@ func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCr
 		return NewChannel{}, err
 	}
 	a.takeReceipt(ctx, in.Body.Receipt, &ch)
-	a.Notifier.Changed(c.Workspace())
-	c.Header("Location", fmt.Sprintf("%s/v1/channels/%d", httpapi.Prefix, ch.ID))
+	a.channels.Made(ctx, &ch)
 	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
 }
 
@@ -187,17 +178,8 @@ func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdat
 		return NewChannel{}, err
 	}
 	a.takeReceipt(ctx, in.Body.Receipt, &ch)
-	a.Notifier.Changed(c.Workspace())
+	a.channels.Edited(ctx, &ch)
 	return NewChannel{wire.NewChannel(&ch, c.Words().Say), wire.OrNull(secret)}, nil
-}
-
-func (a *api) deleteChannel(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.Store.Channels().Delete(ctx, workspace, in.Number()); err != nil {
-		return httpapi.Done{}, err
-	}
-	a.Notifier.Changed(workspace)
-	return httpapi.Done{}, nil
 }
 
 func (a *api) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
@@ -280,25 +262,22 @@ func (a *api) maySend(c *httpapi.Call) error {
 func (a *api) channelRoutes() []httpapi.Route {
 	admin := httpapi.Person(rimewatch.RoleAdmin)
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
+	r := &httpapi.Resource[rimewatch.Channel]{
+		Path: "/v1/channels", ID: "channel", Tag: "Notifications", One: "a channel", Many: "channels", Read: admin, Write: admin,
+		Things:  func(context.Context) store.Resource[rimewatch.Channel] { return a.Store.Channels() },
+		Key:     func(c *rimewatch.Channel) (id, revision int64) { return c.ID, c.Revision },
+		Changed: func(ctx context.Context, _ *rimewatch.Channel) { a.changed(ctx) },
+		Cursors: &a.cursors,
+
+		ListText:   "How people are notified of alerts.",
+		CreateText: "Without any route, every enabled channel is notified of everything immediately. URLs and secrets are credentials: they are never shown again.",
+		DeleteText: "409 while a route uses it. Messages still waiting for it are dropped; its log is kept.",
+		Also:       conflict, DeleteAlso: conflict,
+	}
+	a.channels = r
 	return []httpapi.Route{
-		{
-			Method: http.MethodGet, Path: "/v1/channels", ID: "list-channels", Tag: "Notifications", Summary: "List channels", Access: admin,
-			Description: "How people are notified of alerts.", Bind: httpapi.Handle(a.listChannels),
-		},
-		{
-			Method: http.MethodPost, Path: "/v1/channels", ID: "create-channel", Tag: "Notifications", Summary: "Create a channel", Access: admin, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeQuotaExceeded},
-			Description: "Without any route, every enabled channel is notified of everything immediately. URLs and secrets are credentials: they are never shown again.", Bind: httpapi.Handle(a.createChannel),
-		},
-		{Method: http.MethodGet, Path: "/v1/channels/{id}", ID: "get-channel", Tag: "Notifications", Summary: "Get a channel", Access: admin, Bind: httpapi.Handle(a.getChannel)},
-		{
-			Method: http.MethodPatch, Path: "/v1/channels/{id}", ID: "update-channel", Tag: "Notifications", Summary: "Change a channel", Access: admin, Body: httpapi.JSONBody, Also: conflict,
-			Bind: httpapi.Handle(a.updateChannel),
-		},
-		{
-			Method: http.MethodDelete, Path: "/v1/channels/{id}", ID: "delete-channel", Tag: "Notifications", Summary: "Delete a channel", Access: admin, Also: conflict,
-			Description: "409 while a route uses it. Messages still waiting for it are dropped; its log is kept.", Bind: httpapi.Handle(a.deleteChannel),
-		},
+		httpapi.List(r, httpapi.All, a.listChannels), r.CreateRow(httpapi.Handle(a.createChannel)), httpapi.Get(r, showChannel),
+		r.UpdateRow(httpapi.Handle(a.updateChannel)), httpapi.Delete(r),
 		{
 			Method: http.MethodPost, Path: "/v1/channels/{id}/test", ID: "test-channel", Tag: "Notifications", Summary: "Send a test", Access: admin,
 			Description: fmt.Sprintf("Sends now and waits up to ten seconds for the outcome, which is in the delivery's status and last_error. A workspace may send %d a minute by hand.", sendPerMinute),

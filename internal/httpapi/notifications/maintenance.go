@@ -2,8 +2,6 @@ package notifications
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -47,26 +45,23 @@ func (a *api) maintenanceJSON(ctx context.Context, list ...rimewatch.Maintenance
 
 // MaintenanceListInput selects windows.
 type MaintenanceListInput struct {
+	httpapi.AllOrPage
 	Ended bool `query:"ended" default:"false" doc:"Include those that have ended."`
 }
 
 // MaintenanceList are the maintenance windows of a workspace.
 type MaintenanceList struct {
+	httpapi.Paged
 	Windows []MaintenanceWindow `json:"maintenance_windows"`
 }
 
-func (a *api) listMaintenance(ctx context.Context, in *MaintenanceListInput) (MaintenanceList, error) {
-	c := httpapi.CallOf(ctx)
-	after := c.Now
-	if in.Ended {
-		after = 0
-	}
-	list, _, err := a.Store.MaintenanceWindows().Select(ctx, c.Workspace(), store.Selection{EndAfter: after})
-	if err != nil {
-		return MaintenanceList{}, err
-	}
+func selectMaintenance(c *httpapi.Call, in *MaintenanceListInput) store.Selection {
+	return selectSpans(c, in.Ended)
+}
+
+func (a *api) listMaintenance(ctx context.Context, list []rimewatch.MaintenanceWindow) (MaintenanceList, error) {
 	windows, err := a.maintenanceJSON(ctx, list...)
-	return MaintenanceList{windows}, err
+	return MaintenanceList{Windows: windows}, err
 }
 
 // MaintenanceData is the data of answers about one maintenance window.
@@ -74,20 +69,12 @@ type MaintenanceData struct {
 	Window MaintenanceWindow `json:"maintenance_window"`
 }
 
-func (a *api) maintenanceData(ctx context.Context, w rimewatch.MaintenanceWindow, err error) (MaintenanceData, error) {
-	if err != nil {
-		return MaintenanceData{}, err
-	}
-	list, err := a.maintenanceJSON(ctx, w)
+func (a *api) showMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindow) (MaintenanceData, error) {
+	list, err := a.maintenanceJSON(ctx, *w)
 	if err != nil {
 		return MaintenanceData{}, err
 	}
 	return MaintenanceData{list[0]}, nil
-}
-
-func (a *api) getMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
-	w, err := a.Store.MaintenanceWindows().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
-	return a.maintenanceData(ctx, w, err)
 }
 
 // MaintenanceCreate is the body that plans work.
@@ -99,63 +86,54 @@ type MaintenanceCreate struct {
 	Reason        string          `json:"reason" minLength:"1" maxLength:"500"`
 }
 
-func (a *api) createMaintenance(ctx context.Context, in *httpapi.BodyInput[MaintenanceCreate]) (MaintenanceData, error) {
+func (a *api) newMaintenance(ctx context.Context, b *MaintenanceCreate) (w rimewatch.MaintenanceWindow, err error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.AuditActor(ctx, c.Principal)
 	if err != nil {
-		return MaintenanceData{}, err
+		return w, err
 	}
-	b := &in.Body
 	var f wire.FieldErrors
 	if f.NotBlank("reason", b.Reason); f.Err != nil {
-		return MaintenanceData{}, f.Err
+		return w, f.Err
 	}
-	w := rimewatch.MaintenanceWindow{WorkspaceID: c.Workspace(), SiteIDs: b.SiteIDs, StartsAt: c.Now, EndsAt: b.EndsAt, Reason: b.Reason, CreatedBy: by, CreatedAt: c.Now}
+	w = rimewatch.MaintenanceWindow{WorkspaceID: c.Workspace(), SiteIDs: b.SiteIDs, StartsAt: c.Now, EndsAt: b.EndsAt, Reason: b.Reason, CreatedBy: by, CreatedAt: c.Now}
 	if b.StartsAt != nil {
 		w.StartsAt = max(*b.StartsAt, c.Now)
 	}
 	if w.EndsAt <= w.StartsAt {
-		return MaintenanceData{}, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
+		return w, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
 	}
-	if w.DeviceIDs, err = a.places(ctx, "", b.SiteIDs, b.DeviceSerials); err != nil {
-		return MaintenanceData{}, err
-	}
-	if err := a.Writer.CreateMaintenance(ctx, &w); err != nil {
-		return MaintenanceData{}, err
-	}
-	a.Notifier.Changed(c.Workspace())
-	c.Header("Location", fmt.Sprintf("%s/v1/maintenance-windows/%d", httpapi.Prefix, w.ID))
-	return a.maintenanceData(ctx, w, nil)
+	w.DeviceIDs, err = a.places(ctx, "", b.SiteIDs, b.DeviceSerials)
+	return w, err
 }
 
-func (a *api) endMaintenance(ctx context.Context, in *httpapi.IDInput) (MaintenanceData, error) {
-	workspace := httpapi.CallOf(ctx).Workspace()
-	w, err := a.Writer.EndMaintenance(ctx, workspace, in.Number())
-	if err == nil {
-		a.Notifier.Changed(workspace)
+func (a *api) endMaintenance(_ context.Context, w *rimewatch.MaintenanceWindow) error {
+	if !w.EndEarly(a.Now()) {
+		return rimewatch.Errorf(rimewatch.CodeConflict, "This maintenance window has already ended.")
 	}
-	return a.maintenanceData(ctx, w, err)
+	return nil
 }
 
 func (a *api) maintenanceRoutes() []httpapi.Route {
-	const tag = "Alerts"
-	read, write := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeAlertsWrite)
+	r := &httpapi.Resource[rimewatch.MaintenanceWindow]{
+		Path: "/v1/maintenance-windows", ID: "maintenance-window", Tag: "Alerts", One: "a maintenance window", Many: "maintenance windows",
+		Read: httpapi.Scope(rimewatch.ScopeAlertsRead), Write: httpapi.Scope(rimewatch.ScopeAlertsWrite),
+		Things: func(context.Context) store.Resource[rimewatch.MaintenanceWindow] {
+			return a.Writer.MaintenanceWindows()
+		},
+		Key:     func(w *rimewatch.MaintenanceWindow) (id, revision int64) { return w.ID, w.Revision },
+		Changed: func(ctx context.Context, _ *rimewatch.MaintenanceWindow) { a.changed(ctx) },
+		Cursors: &a.cursors,
+
+		ListText: "Those that are not over, by id.",
+		CreateText: "During the window alerts are recorded but nobody is notified, and the time does not count towards compliance. " +
+			"When it ends, alerts that are still active are sent, and predictions learn the devices again. At most 500 that are active, planned or ended within the last week; 409 beyond that.",
+		Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
+	}
+	plan := httpapi.Create(r, a.newMaintenance, a.showMaintenance)
+	plan.Summary = "Plan work on devices"
 	return []httpapi.Route{
-		{
-			Method: http.MethodGet, Path: "/v1/maintenance-windows", ID: "list-maintenance-windows", Tag: tag, Summary: "List maintenance windows", Access: read,
-			Description: "Those that are not over, by id.", Bind: httpapi.Handle(a.listMaintenance),
-		},
-		{
-			Method: http.MethodPost, Path: "/v1/maintenance-windows", ID: "create-maintenance-window", Tag: tag, Summary: "Plan work on devices", Access: write, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeQuotaExceeded},
-			Description: "During the window alerts are recorded but nobody is notified, and the time does not count towards compliance. " +
-				"When it ends, alerts that are still active are sent, and predictions learn the devices again. At most 500 that are active, planned or ended within the last week; 409 beyond that.",
-			Bind: httpapi.Handle(a.createMaintenance),
-		},
-		{Method: http.MethodGet, Path: "/v1/maintenance-windows/{id}", ID: "get-maintenance-window", Tag: tag, Summary: "Get a maintenance window", Access: read, Bind: httpapi.Handle(a.getMaintenance)},
-		{
-			Method: http.MethodPost, Path: "/v1/maintenance-windows/{id}/end", ID: "end-maintenance-window", Tag: tag, Summary: "End a maintenance window", Access: write,
-			Also: []rimewatch.Code{rimewatch.CodeConflict}, Bind: httpapi.Handle(a.endMaintenance),
-		},
+		httpapi.List(r, selectMaintenance, a.listMaintenance), plan, httpapi.Get(r, a.showMaintenance),
+		httpapi.Act(r, "end", "End a maintenance window", a.endMaintenance, a.showMaintenance),
 	}
 }

@@ -3,13 +3,13 @@ package notifications
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -154,14 +154,11 @@ func routeJSON(r *rimewatch.Route, serials map[int64]string) Route {
 
 // RouteList are the routes of a workspace.
 type RouteList struct {
+	httpapi.Paged
 	Routes []Route `json:"routes"`
 }
 
-func (a *api) listRoutes(ctx context.Context, _ *httpapi.NoInput) (RouteList, error) {
-	list, err := a.Store.Routes().List(ctx, httpapi.CallOf(ctx).Workspace())
-	if err != nil {
-		return RouteList{}, err
-	}
+func (a *api) listRoutes(ctx context.Context, list []rimewatch.Route) (RouteList, error) {
 	matches := make([]*rimewatch.Matchers, len(list))
 	for i := range list {
 		matches[i] = &list[i].Match
@@ -170,7 +167,7 @@ func (a *api) listRoutes(ctx context.Context, _ *httpapi.NoInput) (RouteList, er
 	if err != nil {
 		return RouteList{}, err
 	}
-	out := RouteList{make([]Route, len(list))}
+	out := RouteList{Routes: make([]Route, len(list))}
 	for i := range list {
 		out.Routes[i] = routeJSON(&list[i], serials)
 	}
@@ -182,20 +179,12 @@ type RouteData struct {
 	Route Route `json:"route"`
 }
 
-func (a *api) routeData(ctx context.Context, r *rimewatch.Route) (RouteData, error) {
+func (a *api) showRoute(ctx context.Context, r *rimewatch.Route) (RouteData, error) {
 	serials, err := a.serialsOf(ctx, &r.Match)
 	if err != nil {
 		return RouteData{}, err
 	}
 	return RouteData{routeJSON(r, serials)}, nil
-}
-
-func (a *api) getRoute(ctx context.Context, in *httpapi.IDInput) (RouteData, error) {
-	r, err := a.Store.Routes().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
-	if err != nil {
-		return RouteData{}, err
-	}
-	return a.routeData(ctx, &r)
 }
 
 // RouteFields are what people set on a route. Absent fields stay as they are;
@@ -252,20 +241,12 @@ type RouteCreate struct {
 	RouteFields
 }
 
-func (a *api) createRoute(ctx context.Context, in *httpapi.BodyInput[RouteCreate]) (RouteData, error) {
+func (a *api) newRoute(ctx context.Context, b *RouteCreate) (rimewatch.Route, error) {
+	match, err := a.routeMatch(ctx, &b.RouteFields)
 	c := httpapi.CallOf(ctx)
-	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
-	if err != nil {
-		return RouteData{}, err
-	}
-	r := rimewatch.Route{WorkspaceID: c.Workspace(), Name: in.Body.Name, Enabled: true, Recovery: true, CreatedAt: c.Now, UpdatedAt: c.Now}
-	in.Body.apply(&r, match, in.Body.Steps)
-	if err := a.Store.Routes().Create(ctx, &r); err != nil {
-		return RouteData{}, err
-	}
-	a.Notifier.Changed(c.Workspace())
-	c.Header("Location", fmt.Sprintf("%s/v1/routes/%d", httpapi.Prefix, r.ID))
-	return a.routeData(ctx, &r)
+	r := rimewatch.Route{WorkspaceID: c.Workspace(), Name: b.Name, Enabled: true, Recovery: true, CreatedAt: c.Now, UpdatedAt: c.Now}
+	b.apply(&r, match, b.Steps)
+	return r, err
 }
 
 // RouteUpdate is the body that changes a route.
@@ -275,53 +256,33 @@ type RouteUpdate struct {
 	RouteFields
 }
 
-func (a *api) updateRoute(ctx context.Context, in *httpapi.IDBody[RouteUpdate]) (RouteData, error) {
-	c := httpapi.CallOf(ctx)
-	match, err := a.routeMatch(ctx, &in.Body.RouteFields)
-	if err != nil {
-		return RouteData{}, err
-	}
-	r, err := a.Store.Routes().Update(ctx, c.Workspace(), in.Number(), func(r *rimewatch.Route) error {
-		if in.Body.Name != nil {
-			r.Name = *in.Body.Name
+func (a *api) editRoute(ctx context.Context, b *RouteUpdate) (func(*rimewatch.Route) error, error) {
+	match, err := a.routeMatch(ctx, &b.RouteFields)
+	now := httpapi.CallOf(ctx).Now
+	return func(r *rimewatch.Route) error {
+		if b.Name != nil {
+			r.Name = *b.Name
 		}
-		in.Body.apply(r, match, in.Body.Steps)
-		r.UpdatedAt = c.Now
+		b.apply(r, match, b.Steps)
+		r.UpdatedAt = now
 		return nil
-	})
-	if err != nil {
-		return RouteData{}, err
-	}
-	a.Notifier.Changed(c.Workspace())
-	return a.routeData(ctx, &r)
-}
-
-func (a *api) deleteRoute(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	workspace := httpapi.CallOf(ctx).Workspace()
-	if err := a.Store.Routes().Delete(ctx, workspace, in.Number()); err != nil {
-		return httpapi.Done{}, err
-	}
-	a.Notifier.Changed(workspace)
-	return httpapi.Done{}, nil
+	}, err
 }
 
 func (a *api) routingRoutes() []httpapi.Route {
 	admin := httpapi.Person(rimewatch.RoleAdmin)
-	unknown := []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeUnknownDevice}
+	r := &httpapi.Resource[rimewatch.Route]{
+		Path: "/v1/routes", ID: "route", Tag: "Notifications", One: "a route", Many: "routes", Read: admin, Write: admin,
+		Things:  func(context.Context) store.Resource[rimewatch.Route] { return a.Store.Routes() },
+		Key:     func(r *rimewatch.Route) (id, revision int64) { return r.ID, r.Revision },
+		Changed: func(ctx context.Context, _ *rimewatch.Route) { a.changed(ctx) },
+		Cursors: &a.cursors,
+
+		ListText: "Who is notified of which alerts, and when. Every route that matches an alert applies. Without any route, every enabled channel is notified of everything immediately.",
+		Also:     []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeUnknownDevice},
+	}
 	return []httpapi.Route{
-		{
-			Method: http.MethodGet, Path: "/v1/routes", ID: "list-routes", Tag: "Notifications", Summary: "List routes", Access: admin,
-			Description: "Who is notified of which alerts, and when. Every route that matches an alert applies. Without any route, every enabled channel is notified of everything immediately.", Bind: httpapi.Handle(a.listRoutes),
-		},
-		{
-			Method: http.MethodPost, Path: "/v1/routes", ID: "create-route", Tag: "Notifications", Summary: "Create a route", Access: admin, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: append([]rimewatch.Code{rimewatch.CodeQuotaExceeded}, unknown...), Bind: httpapi.Handle(a.createRoute),
-		},
-		{Method: http.MethodGet, Path: "/v1/routes/{id}", ID: "get-route", Tag: "Notifications", Summary: "Get a route", Access: admin, Bind: httpapi.Handle(a.getRoute)},
-		{
-			Method: http.MethodPatch, Path: "/v1/routes/{id}", ID: "update-route", Tag: "Notifications", Summary: "Change a route", Access: admin, Body: httpapi.JSONBody, Also: unknown,
-			Bind: httpapi.Handle(a.updateRoute),
-		},
-		{Method: http.MethodDelete, Path: "/v1/routes/{id}", ID: "delete-route", Tag: "Notifications", Summary: "Delete a route", Access: admin, Bind: httpapi.Handle(a.deleteRoute)},
+		httpapi.List(r, httpapi.All, a.listRoutes), httpapi.Create(r, a.newRoute, a.showRoute), httpapi.Get(r, a.showRoute), httpapi.Update(r, a.editRoute, a.showRoute),
+		httpapi.Delete(r),
 	}
 }

@@ -2,8 +2,6 @@ package notifications
 
 import (
 	"context"
-	"fmt"
-	"net/http"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -28,24 +26,29 @@ func silenceJSON(s *rimewatch.Silence, serials map[int64]string, now rimewatch.T
 
 // SilenceListInput selects silences.
 type SilenceListInput struct {
+	httpapi.AllOrPage
 	Ended bool `query:"ended" default:"false" doc:"Include those that have ended, as long as they are kept."`
 }
 
 // SilenceList are the silences of a workspace.
 type SilenceList struct {
+	httpapi.Paged
 	Silences []Silence `json:"silences"`
 }
 
-func (a *api) listSilences(ctx context.Context, in *SilenceListInput) (SilenceList, error) {
-	c := httpapi.CallOf(ctx)
-	after := c.Now
-	if in.Ended {
-		after = 0
+func selectSilences(c *httpapi.Call, in *SilenceListInput) store.Selection {
+	return selectSpans(c, in.Ended)
+}
+
+// selectSpans selects the spans that are not over, or all.
+func selectSpans(c *httpapi.Call, ended bool) store.Selection {
+	if ended {
+		return store.Selection{}
 	}
-	list, _, err := a.Store.Silences().Select(ctx, c.Workspace(), store.Selection{EndAfter: after})
-	if err != nil {
-		return SilenceList{}, err
-	}
+	return store.Selection{EndAfter: c.Now}
+}
+
+func (a *api) listSilences(ctx context.Context, list []rimewatch.Silence) (SilenceList, error) {
 	matches := make([]*rimewatch.Matchers, len(list))
 	for i := range list {
 		matches[i] = &list[i].Match
@@ -54,9 +57,9 @@ func (a *api) listSilences(ctx context.Context, in *SilenceListInput) (SilenceLi
 	if err != nil {
 		return SilenceList{}, err
 	}
-	out := SilenceList{make([]Silence, len(list))}
+	out := SilenceList{Silences: make([]Silence, len(list))}
 	for i := range list {
-		out.Silences[i] = silenceJSON(&list[i], serials, c.Now)
+		out.Silences[i] = silenceJSON(&list[i], serials, httpapi.CallOf(ctx).Now)
 	}
 	return out, nil
 }
@@ -66,20 +69,12 @@ type SilenceData struct {
 	Silence Silence `json:"silence"`
 }
 
-func (a *api) silenceData(ctx context.Context, s rimewatch.Silence, err error) (SilenceData, error) {
-	if err != nil {
-		return SilenceData{}, err
-	}
+func (a *api) showSilence(ctx context.Context, s *rimewatch.Silence) (SilenceData, error) {
 	serials, err := a.serialsOf(ctx, &s.Match)
 	if err != nil {
 		return SilenceData{}, err
 	}
-	return SilenceData{silenceJSON(&s, serials, httpapi.CallOf(ctx).Now)}, nil
-}
-
-func (a *api) getSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
-	s, err := a.Store.Silences().Get(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
-	return a.silenceData(ctx, s, err)
+	return SilenceData{silenceJSON(s, serials, httpapi.CallOf(ctx).Now)}, nil
 }
 
 // SilenceCreate is the body that makes a silence.
@@ -90,63 +85,48 @@ type SilenceCreate struct {
 	Comment  *string         `json:"comment,omitempty" nullable:"true" maxLength:"500"`
 }
 
-func (a *api) createSilence(ctx context.Context, in *httpapi.BodyInput[SilenceCreate]) (SilenceData, error) {
+func (a *api) newSilence(ctx context.Context, b *SilenceCreate) (s rimewatch.Silence, err error) {
 	c := httpapi.CallOf(ctx)
 	by, err := a.AuditActor(ctx, c.Principal)
 	if err != nil {
-		return SilenceData{}, err
+		return s, err
 	}
-	s := rimewatch.Silence{WorkspaceID: c.Workspace(), StartsAt: c.Now, EndsAt: in.Body.EndsAt, CreatedBy: by, CreatedAt: c.Now}
-	if in.Body.StartsAt != nil {
-		s.StartsAt = max(*in.Body.StartsAt, c.Now)
+	s = rimewatch.Silence{WorkspaceID: c.Workspace(), StartsAt: c.Now, EndsAt: b.EndsAt, CreatedBy: by, CreatedAt: c.Now}
+	if b.StartsAt != nil {
+		s.StartsAt = max(*b.StartsAt, c.Now)
 	}
-	if in.Body.Comment != nil {
-		s.Comment = *in.Body.Comment
+	if b.Comment != nil {
+		s.Comment = *b.Comment
 	}
 	if s.EndsAt <= s.StartsAt {
-		return SilenceData{}, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
+		return s, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
 	}
-	if s.Match, err = a.matchers(ctx, &in.Body.Match); err != nil {
-		return SilenceData{}, err
-	}
-	if err := a.Store.Silences().Create(ctx, &s); err != nil {
-		return SilenceData{}, err
-	}
-	a.Notifier.Changed(c.Workspace())
-	c.Header("Location", fmt.Sprintf("%s/v1/silences/%d", httpapi.Prefix, s.ID))
-	return a.silenceData(ctx, s, nil)
+	s.Match, err = a.matchers(ctx, &b.Match)
+	return s, err
 }
 
-func (a *api) endSilence(ctx context.Context, in *httpapi.IDInput) (SilenceData, error) {
-	c := httpapi.CallOf(ctx)
-	s, err := a.Store.Silences().Update(ctx, c.Workspace(), in.Number(), func(s *rimewatch.Silence) error {
-		if !s.EndEarly(c.Now) {
-			return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
-		}
-		return nil
-	})
-	if err == nil {
-		a.Notifier.Changed(c.Workspace())
+func endSilence(ctx context.Context, s *rimewatch.Silence) error {
+	if !s.EndEarly(httpapi.CallOf(ctx).Now) {
+		return rimewatch.Errorf(rimewatch.CodeConflict, "This silence has already ended.")
 	}
-	return a.silenceData(ctx, s, err)
+	return nil
 }
 
 func (a *api) silenceRoutes() []httpapi.Route {
-	read, write := httpapi.Scope(rimewatch.ScopeAlertsRead), httpapi.Scope(rimewatch.ScopeAlertsWrite)
+	r := &httpapi.Resource[rimewatch.Silence]{
+		Path: "/v1/silences", ID: "silence", Tag: "Notifications", One: "a silence", Many: "silences",
+		Read: httpapi.Scope(rimewatch.ScopeAlertsRead), Write: httpapi.Scope(rimewatch.ScopeAlertsWrite),
+		Things:  func(context.Context) store.Resource[rimewatch.Silence] { return a.Store.Silences() },
+		Key:     func(s *rimewatch.Silence) (id, revision int64) { return s.ID, s.Revision },
+		Changed: func(ctx context.Context, _ *rimewatch.Silence) { a.changed(ctx) },
+		Cursors: &a.cursors,
+
+		ListText:   "Those that are not over, by id.",
+		CreateText: "Matching alerts are recorded, but nobody is notified. Those still active when the silence ends are sent then. At most 500 that are active, planned or ended within the last week; 409 beyond that.",
+		Also:       []rimewatch.Code{rimewatch.CodeUnknownDevice},
+	}
 	return []httpapi.Route{
-		{
-			Method: http.MethodGet, Path: "/v1/silences", ID: "list-silences", Tag: "Notifications", Summary: "List silences", Access: read,
-			Description: "Those that are not over, by id.", Bind: httpapi.Handle(a.listSilences),
-		},
-		{
-			Method: http.MethodPost, Path: "/v1/silences", ID: "create-silence", Tag: "Notifications", Summary: "Create a silence", Access: write, Body: httpapi.JSONBody,
-			Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeQuotaExceeded},
-			Description: "Matching alerts are recorded, but nobody is notified. Those still active when the silence ends are sent then. At most 500 that are active, planned or ended within the last week; 409 beyond that.", Bind: httpapi.Handle(a.createSilence),
-		},
-		{Method: http.MethodGet, Path: "/v1/silences/{id}", ID: "get-silence", Tag: "Notifications", Summary: "Get a silence", Access: read, Bind: httpapi.Handle(a.getSilence)},
-		{
-			Method: http.MethodPost, Path: "/v1/silences/{id}/end", ID: "end-silence", Tag: "Notifications", Summary: "End a silence", Access: write,
-			Also: []rimewatch.Code{rimewatch.CodeConflict}, Bind: httpapi.Handle(a.endSilence),
-		},
+		httpapi.List(r, selectSilences, a.listSilences), httpapi.Create(r, a.newSilence, a.showSilence), httpapi.Get(r, a.showSilence),
+		httpapi.Act(r, "end", "End a silence", endSilence, a.showSilence),
 	}
 }
