@@ -184,7 +184,7 @@ func List[T, In, L any, PI pages[In], PL listed[L]](r *Resource[T], filter func(
 		}
 		return data, err
 	}))
-	rt.Paged = true
+	rt.Paged, rt.Listed = true, strings.ReplaceAll(r.ID, "-", "_")+"s"
 	return rt
 }
 

@@ -33,6 +33,7 @@ type Route struct {
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link
 	Sited        bool             // heeds the sites that a principal is limited to; others are refused to such a one
+	Listed       string           // the member of the data that has the things of a Resource: its list is exported
 	Revised      bool             // is about one thing that has a revision: its ETag, and If-Match of changes
 	Repeats      bool             // writes more than once, and changes nothing when it is done again: see Work
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages

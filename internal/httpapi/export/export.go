@@ -13,6 +13,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"sync"
 	"time"
@@ -27,7 +28,8 @@ type list struct {
 	query           url.Values
 }
 
-// lists are the files. TestEverythingIsExported holds them against the route table.
+// lists are files of lists that belong to no Resource. TestEverythingIsExported holds
+// them against the route table.
 func lists() []list {
 	return []list{
 		{"sites.json", "/v1/sites", "sites", nil},
@@ -35,14 +37,19 @@ func lists() []list {
 		{"invitations.json", "/v1/members", "invitations", nil},
 		{"tokens.json", "/v1/tokens", "tokens", nil},
 		{"devices.json", "/v1/devices", "devices", nil},
-		{"channels.json", "/v1/channels", "channels", nil},
-		{"routes.json", "/v1/routes", "routes", nil},
-		{"report-schedules.json", "/v1/report-schedules", "report_schedules", nil},
-		{"silences.json", "/v1/silences", "silences", url.Values{"ended": {"true"}}},
-		{"maintenance-windows.json", "/v1/maintenance-windows", "maintenance_windows", url.Values{"ended": {"true"}}},
 		{"excursions.json", "/v1/excursions", "excursions", url.Values{"from": {"1970-01-02T00:00:00Z"}}},
 		{"audit.json", "/v1/audit", "entries", nil},
 	}
+}
+
+// resources are the lists of every httpapi.Resource, with what has ended.
+func (x *exporter) resources() (all []list) {
+	for _, rt := range x.api.Routes() {
+		if rt.Listed != "" {
+			all = append(all, list{path.Base(rt.Path) + ".json", rt.Path, rt.Listed, url.Values{"ended": {"true"}}})
+		}
+	}
+	return all
 }
 
 // ofAlert are made for each alert.
@@ -126,7 +133,7 @@ func (x *exporter) all() error {
 	if err := x.workspace(); err != nil {
 		return err
 	}
-	for _, l := range lists() {
+	for _, l := range append(lists(), x.resources()...) {
 		if err := x.list(l, nil); err != nil {
 			return err
 		}
