@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // settings are the part of a Service that keeps a workspace's settings and
@@ -127,98 +128,96 @@ func (patch *WorkspacePatch) applyLimits(w *rimewatch.Workspace) error {
 	return nil
 }
 
-// SiteRequest describes a site to be made.
-type SiteRequest struct {
-	Name     string
-	TimeZone string // IANA name; "" = the workspace's
-	Address  string
+// Sites are the sites of the principal's workspace as he may see and change them.
+// Reading needs the scope devices:read and shows those that he is limited to; changes
+// need devices:write. A new site without a time zone has the workspace's.
+// CodeValidationFailed with the fields name, timezone, address.
+func (s *settings) Sites(p Principal) store.Resource[rimewatch.Site] {
+	return sites{s.store.Sites(), s.store, p}
 }
 
-// SitePatch changes a site; nil leaves a value as it is.
-type SitePatch struct {
-	Name     *string
-	TimeZone *string // IANA name
-	Address  *string
+type sites struct {
+	store.Resource[rimewatch.Site]
+	store Store
+	p     Principal
 }
 
-// Sites lists the workspace's sites by id. Needs the scope devices:read.
-func (s *settings) Sites(ctx context.Context, p Principal) ([]rimewatch.Site, error) {
-	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
-		return nil, err
-	}
-	list, err := s.store.Sites().List(ctx, p.WorkspaceID)
-	return slices.DeleteFunc(list, func(x rimewatch.Site) bool { return !p.Sites().Has(x.ID) }), err
-}
-
-// Site finds a site of the workspace: CodeNotFound. Needs the scope
-// devices:read.
-func (s *settings) Site(ctx context.Context, p Principal, id int64) (rimewatch.Site, error) {
-	if err := p.Require(rimewatch.ScopeDevicesRead); err != nil {
+// Get implements store.Resource.
+func (s sites) Get(ctx context.Context, workspaceID, id int64) (rimewatch.Site, error) {
+	if err := s.p.Require(rimewatch.ScopeDevicesRead); err != nil {
 		return rimewatch.Site{}, err
 	}
-	if !p.Sites().Has(id) {
+	if !s.p.Sites().Has(id) {
 		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
 	}
-	return s.store.Sites().Get(ctx, p.WorkspaceID, id)
+	return s.Resource.Get(ctx, workspaceID, id)
 }
 
-// CreateSite makes a site. Needs the scope devices:write. CodeValidationFailed
-// with the fields name, timezone, address.
-func (s *settings) CreateSite(ctx context.Context, p Principal, r SiteRequest, now rimewatch.Time) (rimewatch.Site, error) {
-	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
-		return rimewatch.Site{}, err
+// List implements store.Resource.
+func (s sites) List(ctx context.Context, workspaceID int64) ([]rimewatch.Site, error) {
+	if err := s.p.Require(rimewatch.ScopeDevicesRead); err != nil {
+		return nil, err
 	}
-	if r.TimeZone == "" {
-		w, err := s.store.Workspace(ctx, p.WorkspaceID)
+	list, err := s.Resource.List(ctx, workspaceID)
+	return slices.DeleteFunc(list, func(x rimewatch.Site) bool { return !s.p.Sites().Has(x.ID) }), err
+}
+
+// Select implements store.Resource.
+func (s sites) Select(ctx context.Context, workspaceID int64, q store.Selection) ([]rimewatch.Site, int, error) {
+	list, err := s.List(ctx, workspaceID)
+	total := len(list)
+	if q.After != 0 {
+		q.Offset = 0
+		list = slices.DeleteFunc(list, func(x rimewatch.Site) bool { return x.ID <= q.After })
+	}
+	list = list[min(q.Offset, len(list)):]
+	if q.Limit != 0 {
+		list = list[:min(q.Limit, len(list))]
+	}
+	return list, total, err
+}
+
+// Create implements store.Resource.
+func (s sites) Create(ctx context.Context, x *rimewatch.Site) error {
+	if err := s.p.Require(rimewatch.ScopeDevicesWrite); err != nil {
+		return err
+	}
+	if x.TimeZone == "" {
+		w, err := s.store.Workspace(ctx, s.p.WorkspaceID)
 		if err != nil {
-			return rimewatch.Site{}, err
+			return err
 		}
-		r.TimeZone = w.TimeZone
+		x.TimeZone = w.TimeZone
 	}
-	if err := rimewatch.CheckZone(r.TimeZone); err != nil {
-		return rimewatch.Site{}, err
+	if err := settled(x); err != nil {
+		return err
 	}
-	site := rimewatch.Site{
-		WorkspaceID: p.WorkspaceID, Name: normalText(r.Name), TimeZone: r.TimeZone, Address: normalText(r.Address),
-		CreatedAt: now, UpdatedAt: now,
-	}
-	if err := s.store.Sites().Create(ctx, &site); err != nil {
-		return rimewatch.Site{}, err
-	}
-	return site, nil
+	return s.Resource.Create(ctx, x)
 }
 
-// UpdateSite changes a site of the workspace: CodeNotFound, or
-// CodeValidationFailed as CreateSite. Needs the scope devices:write.
-func (s *settings) UpdateSite(ctx context.Context, p Principal, id int64, patch SitePatch, now rimewatch.Time) (rimewatch.Site, error) {
-	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
+// Update implements store.Resource.
+func (s sites) Update(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error) {
+	if err := s.p.Require(rimewatch.ScopeDevicesWrite); err != nil {
 		return rimewatch.Site{}, err
 	}
-	if patch.TimeZone != nil {
-		if err := rimewatch.CheckZone(*patch.TimeZone); err != nil {
-			return rimewatch.Site{}, err
+	return s.Resource.Update(ctx, workspaceID, id, func(x *rimewatch.Site) error {
+		if err := change(x); err != nil {
+			return err
 		}
-	}
-	return s.store.Sites().Update(ctx, p.WorkspaceID, id, func(site *rimewatch.Site) error {
-		if patch.Name != nil {
-			site.Name = normalText(*patch.Name)
-		}
-		if patch.TimeZone != nil {
-			site.TimeZone = *patch.TimeZone
-		}
-		if patch.Address != nil {
-			site.Address = normalText(*patch.Address)
-		}
-		site.UpdatedAt = now
-		return nil
+		return settled(x)
 	})
 }
 
-// DeleteSite removes a site; its devices stay, without a site. CodeNotFound.
-// Needs the scope devices:write.
-func (s *settings) DeleteSite(ctx context.Context, p Principal, id int64) error {
-	if err := p.Require(rimewatch.ScopeDevicesWrite); err != nil {
+// Delete implements store.Resource.
+func (s sites) Delete(ctx context.Context, workspaceID, id int64) error {
+	if err := s.p.Require(rimewatch.ScopeDevicesWrite); err != nil {
 		return err
 	}
-	return s.store.Sites().Delete(ctx, p.WorkspaceID, id)
+	return s.Resource.Delete(ctx, workspaceID, id)
+}
+
+// settled brings the texts of a site into the form in which they are kept.
+func settled(x *rimewatch.Site) error {
+	x.Name, x.Address = normalText(x.Name), normalText(x.Address)
+	return rimewatch.CheckZone(x.TimeZone)
 }

@@ -172,11 +172,21 @@ type places struct {
 	changed func(workspaceID int64)
 }
 
-// UpdateSite implements v1.Accounts.
-func (p places) UpdateSite(ctx context.Context, by account.Principal, id int64, patch account.SitePatch, now rimewatch.Time) (rimewatch.Site, error) {
-	x, err := p.Service.UpdateSite(ctx, by, id, patch, now)
+// Sites implements v1.Accounts.
+func (p places) Sites(by account.Principal) store.Resource[rimewatch.Site] {
+	return plannedSites{p.Service.Sites(by), p.changed}
+}
+
+type plannedSites struct {
+	store.Resource[rimewatch.Site]
+	changed func(workspaceID int64)
+}
+
+// Update implements store.Resource.
+func (s plannedSites) Update(ctx context.Context, workspaceID, id int64, change func(*rimewatch.Site) error) (rimewatch.Site, error) {
+	x, err := s.Resource.Update(ctx, workspaceID, id, change)
 	if err == nil {
-		p.changed(by.WorkspaceID)
+		s.changed(workspaceID)
 	}
 	return x, err
 }

@@ -67,7 +67,8 @@ func newBearers(h *house, sites rimewatch.Sites) bearers {
 // in the workspace.
 func TestRightsAreCarried(t *testing.T) {
 	h := newHouse(t, listening)
-	site, err := h.Accounts.CreateSite(t.Context(), account.Operator(h.workspace()), account.SiteRequest{Name: "Here", TimeZone: "UTC"}, rimewatch.TimeOf(time.Now()))
+	site := rimewatch.Site{WorkspaceID: h.workspace(), Name: "Here", TimeZone: "UTC"}
+	err := h.Accounts.Sites(account.Operator(h.workspace())).Create(t.Context(), &site)
 	h.must(err)
 	serials := map[string]string{"h": "HERE", "t": "THERE"}
 	for _, serial := range serials {

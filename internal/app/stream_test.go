@@ -199,7 +199,8 @@ func TestStreamsOfWorkspaces(t *testing.T) {
 func TestStreamsOfSites(t *testing.T) {
 	h := newHouse(t)
 	now := rimewatch.TimeOf(time.Now())
-	site, err := h.Accounts.CreateSite(t.Context(), account.Operator(h.workspace()), account.SiteRequest{Name: "Here", TimeZone: "UTC"}, now)
+	site := rimewatch.Site{WorkspaceID: h.workspace(), Name: "Here", TimeZone: "UTC"}
+	err := h.Accounts.Sites(account.Operator(h.workspace())).Create(t.Context(), &site)
 	h.must(err)
 	h.must(h.create(h.workspace(), "THERE", "other"))
 	h.must(h.create(h.workspace(), "HERE", "other"))

@@ -168,8 +168,8 @@ func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 		return nil, err
 	}
 	for _, p := range places {
-		site, err := accounts.CreateSite(ctx, operator, account.SiteRequest{Name: p.name, TimeZone: timeZone, Address: p.address}, now)
-		if err != nil {
+		site := rimewatch.Site{WorkspaceID: operator.WorkspaceID, Name: p.name, TimeZone: timeZone, Address: p.address, CreatedAt: now, UpdatedAt: now}
+		if err := accounts.Sites(operator).Create(ctx, &site); err != nil {
 			return nil, err
 		}
 		sites = append(sites, site.ID)

@@ -14,6 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/catalogue"
 	"github.com/rimewatch/rimewatch/internal/phrase"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -268,7 +269,7 @@ func (c *Call) Data(status int, data any) error {
 
 // SiteFinder finds sites.
 type SiteFinder interface {
-	Site(ctx context.Context, p account.Principal, id int64) (rimewatch.Site, error)
+	Sites(p account.Principal) store.Resource[rimewatch.Site]
 }
 
 // Site finds a site that the caller may see: CodeNotFound.
@@ -276,5 +277,5 @@ func (c *Call) Site(from SiteFinder, id int64) (rimewatch.Site, error) {
 	if !c.Principal.Sites().Has(id) {
 		return rimewatch.Site{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such site.")
 	}
-	return from.Site(c.R.Context(), account.Operator(c.Workspace()), id)
+	return from.Sites(account.Operator(c.Workspace())).Get(c.R.Context(), c.Workspace(), id)
 }

@@ -23,11 +23,13 @@ type Resource[T any] struct {
 	One, Many string // in the summaries: a route, routes
 	Read      access
 	Write     access
-	Sited     bool // heeds the sites that a caller is limited to, as Things does
-	Things    func(ctx context.Context) store.Resource[T]
-	Key       func(*T) (id, revision int64)
-	Changed   func(ctx context.Context, x *T) // hears of every change; nil = nobody does
-	Cursors   *CursorCodec
+	// Sited routes heed the sites that a caller is limited to, as Things does; SitedReads
+	// are those that read.
+	Sited, SitedReads bool
+	Things            func(ctx context.Context) store.Resource[T]
+	Key               func(*T) (id, revision int64)
+	Changed           func(ctx context.Context, x *T) // hears of every change; nil = nobody does
+	Cursors           *CursorCodec
 
 	// The descriptions of the operations, and failures of Create and Update, and of Delete,
 	// beyond those that all have.
@@ -48,14 +50,14 @@ func (r *Resource[T]) row(method, path, verb, summary string) Route {
 func (r *Resource[T]) ListRow(bind binder) Route {
 	rt := r.row(http.MethodGet, "", "list", "List "+r.Many)
 	rt.ID += "s"
-	rt.Access, rt.Description, rt.Bind = r.Read, r.ListText, bind
+	rt.Access, rt.Description, rt.Bind, rt.Sited = r.Read, r.ListText, bind, r.Sited || r.SitedReads
 	return rt
 }
 
 // GetRow is ListRow for one.
 func (r *Resource[T]) GetRow(bind binder) Route {
 	rt := r.row(http.MethodGet, "/{id}", "get", "Get "+r.One)
-	rt.Access, rt.Bind = r.Read, bind
+	rt.Access, rt.Bind, rt.Sited = r.Read, bind, r.Sited || r.SitedReads
 	return rt
 }
 

@@ -65,6 +65,13 @@ func (o *Optional[T]) Set(dst *T, byDefault T) {
 	}
 }
 
+// Sent stores a value that was sent in a place where null says nothing.
+func Sent[T any](dst, value *T) {
+	if value != nil {
+		*dst = *value
+	}
+}
+
 // SetPointer stores the value where one was sent; null stores nil.
 func (o *Optional[T]) SetPointer(dst **T) {
 	if o.Sent {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -25,16 +24,11 @@ type Writer interface {
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 }
 
-// Sites lists the sites of a workspace.
-type Sites interface {
-	Sites(ctx context.Context, p account.Principal) ([]rimewatch.Site, error)
-}
-
 // Config of the resources: everything but Notifier is needed.
 type Config struct {
 	Store    Store
 	Writer   Writer
-	Sites    Sites
+	Sites    httpapi.SiteFinder
 	Notifier Notifier
 
 	CursorKey [32]byte // keeps cursors from being forged

@@ -61,7 +61,7 @@ func (a *api) places(ctx context.Context, prefix string, siteIDs []int64, serial
 	if len(siteIDs) == 0 {
 		return deviceIDs, nil
 	}
-	sites, err := a.Sites.Sites(ctx, account.Operator(workspace))
+	sites, err := a.Sites.Sites(account.Operator(workspace)).List(ctx, workspace)
 	if err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func (a *api) calendars(ctx context.Context) (func(siteID int64) *time.Location,
 	if err != nil {
 		return nil, err
 	}
-	sites, err := a.Sites.Sites(ctx, account.Operator(c.Workspace()))
+	sites, err := a.Sites.Sites(account.Operator(c.Workspace())).List(ctx, c.Workspace())
 	if err != nil {
 		return nil, err
 	}

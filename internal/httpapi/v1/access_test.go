@@ -140,7 +140,8 @@ func TestEveryRouteChecksRoles(t *testing.T) {
 func TestOtherWorkspaces(t *testing.T) {
 	r := newRig(t)
 	r.device("A", "other")
-	site, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "S", TimeZone: "UTC"}, r.now())
+	site := rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "S", TimeZone: "UTC"}
+	err := r.accounts.Sites(account.Operator(r.workspace.ID)).Create(t.Context(), &site)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ type Alerts interface {
 
 // Accounts keeps sites and the settings of the workspace.
 type Accounts interface {
-	siteAdmin
+	httpapi.SiteFinder
 	DeleteWorkspace(ctx context.Context, p account.Principal, name string, now rimewatch.Time) (rimewatch.Workspace, error)
 	KeepWorkspace(ctx context.Context, p account.Principal, now rimewatch.Time) (rimewatch.Workspace, error)
 	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
@@ -129,7 +129,7 @@ func (r *Resources) Routes(frame *httpapi.API) []httpapi.Route {
 	describe(frame)
 	return slices.Concat(
 		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), alerts{a}.auditRoutes(),
-		workspaces{a}.workspaceRoutes(), workspaces{a}.policyRoutes(), []httpapi.Route{workspaces{a}.statusRoute()},
+		workspaces{a}.workspaceRoutes(), workspaces{a}.siteRoutes(), workspaces{a}.policyRoutes(), []httpapi.Route{workspaces{a}.statusRoute()},
 	)
 }
 

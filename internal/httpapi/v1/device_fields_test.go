@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
@@ -18,7 +19,7 @@ import (
 // audit trail names it, and a column of an import sets it.
 func TestEveryDeviceField(t *testing.T) {
 	r := newRig(t)
-	if _, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "Hall", TimeZone: "UTC"}, r.now()); err != nil {
+	if err := r.accounts.Sites(account.Operator(r.workspace.ID)).Create(t.Context(), &rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "Hall", TimeZone: "UTC"}); err != nil {
 		t.Fatal(err)
 	}
 	samples := map[string]any{

@@ -14,7 +14,8 @@ import (
 
 func TestDevices(t *testing.T) {
 	r := newRig(t)
-	site, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "Back room", TimeZone: "Europe/Berlin"}, r.now())
+	site := rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "Back room", TimeZone: "Europe/Berlin"}
+	err := r.accounts.Sites(account.Operator(r.workspace.ID)).Create(t.Context(), &site)
 	if err != nil {
 		t.Fatal(err)
 	}

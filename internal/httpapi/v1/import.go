@@ -225,7 +225,7 @@ func (a devices) newImporter(c *httpapi.Call, header []string) (*importer, error
 	if f.Err != nil {
 		return nil, f.Err
 	}
-	sites, err := a.cfg.Accounts.Sites(c.R.Context(), account.Operator(c.Workspace()))
+	sites, err := a.cfg.Accounts.Sites(account.Operator(c.Workspace())).List(c.R.Context(), c.Workspace())
 	if err != nil {
 		return nil, err
 	}

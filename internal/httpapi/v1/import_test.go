@@ -13,7 +13,7 @@ import (
 
 func TestImport(t *testing.T) {
 	r := newRig(t)
-	if _, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "Market Hall", TimeZone: "UTC"}, r.now()); err != nil {
+	if err := r.accounts.Sites(account.Operator(r.workspace.ID)).Create(t.Context(), &rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "Market Hall", TimeZone: "UTC"}); err != nil {
 		t.Fatal(err)
 	}
 	r.device("OLD-1", "other")

@@ -154,15 +154,16 @@ func TestCheck(t *testing.T) {
 		t.Fatal(err)
 	}
 	header := http.Header{"Content-Type": {httpapi.TypeJSON}}
-	const empty = `{"success":true,"data":{"sites":[]}}`
+	const page = `,"pagination":{"current_page":1,"per_page":15,"total":0,"last_page":1,"from":null,"to":null,"next_cursor":null}`
+	const empty = `{"success":true,"data":{"sites":[]` + page + `}}`
 	if err := r.spec.check(hr, http.StatusOK, header, []byte(empty)); err != nil {
 		t.Error(err)
 	}
 	for what, body := range map[string]string{
-		"a member that is not described": `{"success":true,"data":{"sites":[],"more":1}}`,
+		"a member that is not described": `{"success":true,"data":{"sites":[],"more":1` + page + `}}`,
 		"a member that is missing":       `{"success":true,"data":{}}`,
-		"another type":                   `{"success":true,"data":{"sites":{}}}`,
-		"a deep mistake":                 `{"success":true,"data":{"sites":[{"id":"1"}]}}`,
+		"another type":                   `{"success":true,"data":{"sites":{}` + page + `}}`,
+		"a deep mistake":                 `{"success":true,"data":{"sites":[{"id":"1"}]` + page + `}}`,
 		"no JSON":                        `{`,
 	} {
 		if r.spec.check(hr, http.StatusOK, header, []byte(body)) == nil {

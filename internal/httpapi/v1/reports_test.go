@@ -24,7 +24,8 @@ import (
 func reportRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t)
-	site, err := r.accounts.CreateSite(t.Context(), account.Operator(r.workspace.ID), account.SiteRequest{Name: "Market", TimeZone: "Europe/Berlin"}, r.now())
+	site := rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "Market", TimeZone: "Europe/Berlin"}
+	err := r.accounts.Sites(account.Operator(r.workspace.ID)).Create(t.Context(), &site)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,82 +5,103 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// sitedWriter is a Writer that knows no devices outside the sites that the caller
-// is limited to (see store.WithSites). Its methods about alerts look them up with
-// the caller's context, which does the same.
-type sitedWriter struct {
-	Writer
-	fleet store.Fleet
-	tries *limit.Keyed
+// Site is a place with devices.
+type Site struct {
+	ID        int64          `json:"id"`
+	Name      string         `json:"name"`
+	TimeZone  string         `json:"timezone" doc:"IANA name."`
+	Address   string         `json:"address"`
+	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
+	UpdatedAt rimewatch.Time `json:"updated_at" nullable:"false"`
 }
 
-// registrationsPerHour is how often somebody who is limited to sites may register
-// a device: each try says whether some device of the workspace has the serial.
-const registrationsPerHour = 100
-
-func (w sitedWriter) find(ctx context.Context, workspaceID int64, serial string) error {
-	if store.SitesOf(ctx) == nil {
-		return nil
-	}
-	_, err := w.fleet.Device(ctx, workspaceID, serial)
-	return err
+func siteJSON(s *rimewatch.Site) Site {
+	return Site{s.ID, s.Name, s.TimeZone, s.Address, s.CreatedAt, s.UpdatedAt}
 }
 
-// Heartbeat implements Writer.
-func (w sitedWriter) Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (v rimewatch.DeviceView, err error) {
-	if err = w.find(ctx, workspaceID, serial); err == nil {
-		v, err = w.Writer.Heartbeat(ctx, workspaceID, serial, hb)
-	}
-	return v, err
+// SiteList are the sites of a workspace.
+type SiteList struct {
+	httpapi.Paged
+	Sites []Site `json:"sites"`
 }
 
-// CreateDevice implements Writer.
-func (w sitedWriter) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
-	if store.SitesOf(ctx) == nil {
-		return w.Writer.CreateDevice(ctx, d)
+func listSites(_ context.Context, list []rimewatch.Site) (SiteList, error) {
+	out := SiteList{Sites: make([]Site, len(list))}
+	for i := range list {
+		out.Sites[i] = siteJSON(&list[i])
 	}
-	if !store.SitesOf(ctx).Has(d.SiteID) {
-		return rimewatch.DeviceView{}, errOtherSite()
-	}
+	return out, nil
+}
+
+// SiteData is the data of answers about one site.
+type SiteData struct {
+	Site Site `json:"site"`
+}
+
+func showSite(_ context.Context, s *rimewatch.Site) (SiteData, error) {
+	return SiteData{siteJSON(s)}, nil
+}
+
+// SiteCreate is the body that makes a site.
+type SiteCreate struct {
+	Name     string `json:"name" minLength:"1" maxLength:"200"`
+	TimeZone string `json:"timezone,omitempty" maxLength:"64" doc:"IANA name. Default: the workspace's."`
+	Address  string `json:"address,omitempty" maxLength:"500"`
+}
+
+func newSite(ctx context.Context, b *SiteCreate) (rimewatch.Site, error) {
 	c := httpapi.CallOf(ctx)
-	if _, wait := w.tries.Take(c.Caller(), c.Now); wait > 0 {
-		return rimewatch.DeviceView{}, httpapi.ErrRateLimited(wait)
-	}
-	v, err := w.Writer.CreateDevice(ctx, d)
-	if rimewatch.CodeOf(err) == rimewatch.CodeSerialTaken && w.find(ctx, d.WorkspaceID, d.Serial) != nil {
-		return v, rimewatch.Invalid("serial", "cannot be registered by somebody who is limited to sites")
-	}
-	return v, err
+	return rimewatch.Site{WorkspaceID: c.Workspace(), Name: b.Name, TimeZone: b.TimeZone, Address: b.Address, CreatedAt: c.Now, UpdatedAt: c.Now}, nil
 }
 
-// UpdateDevice implements Writer. It takes no device away from the caller's sites.
-func (w sitedWriter) UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (v rimewatch.DeviceView, err error) {
-	if err = w.find(ctx, workspaceID, serial); err != nil {
-		return v, err
-	}
-	return w.Writer.UpdateDevice(ctx, workspaceID, serial, func(d *rimewatch.Device) error {
-		if err := change(d); err != nil {
-			return err
-		}
-		if !store.SitesOf(ctx).Has(d.SiteID) {
-			return errOtherSite()
-		}
+// SiteUpdate is the body that changes a site.
+type SiteUpdate struct {
+	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	TimeZone *string `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
+	Address  *string `json:"address,omitempty" maxLength:"500"`
+}
+
+func editSite(ctx context.Context, b *SiteUpdate) (func(*rimewatch.Site) error, error) {
+	now := httpapi.CallOf(ctx).Now
+	return func(s *rimewatch.Site) error {
+		httpapi.Sent(&s.Name, b.Name)
+		httpapi.Sent(&s.TimeZone, b.TimeZone)
+		httpapi.Sent(&s.Address, b.Address)
+		s.UpdatedAt = now
 		return nil
-	})
+	}, nil
 }
 
-// DeleteDevice implements Writer.
-func (w sitedWriter) DeleteDevice(ctx context.Context, workspaceID int64, serial string) (v rimewatch.DeviceView, err error) {
-	if err = w.find(ctx, workspaceID, serial); err == nil {
-		v, err = w.Writer.DeleteDevice(ctx, workspaceID, serial)
+// emptied are sites whose devices know at once that one is gone.
+type emptied struct {
+	store.Resource[rimewatch.Site]
+	Writer
+}
+
+// Delete implements store.Resource.
+func (e emptied) Delete(ctx context.Context, workspaceID, id int64) error {
+	if err := e.Resource.Delete(ctx, workspaceID, id); err != nil {
+		return err
 	}
-	return v, err
+	return e.SiteDeleted(ctx, id)
 }
 
-func errOtherSite() error {
-	return rimewatch.Invalid("site_id", "must be one of the sites that you are limited to")
+func (a workspaces) siteRoutes() []httpapi.Route {
+	r := &httpapi.Resource[rimewatch.Site]{
+		Path: "/v1/sites", ID: "site", Tag: "Workspace", One: "a site", Many: "sites",
+		Read: httpapi.Scope(rimewatch.ScopeDevicesRead), Write: httpapi.Scope(rimewatch.ScopeDevicesWrite), SitedReads: true,
+		Things: func(ctx context.Context) store.Resource[rimewatch.Site] {
+			return emptied{a.cfg.Accounts.Sites(httpapi.CallOf(ctx).Principal), a.cfg.Writer}
+		},
+		Key:     func(s *rimewatch.Site) (id, revision int64) { return s.ID, s.Revision },
+		Cursors: &a.cursors,
+
+		DeleteText: "Its devices stay, without a site.",
+	}
+	return []httpapi.Route{
+		httpapi.List(r, httpapi.All, listSites), httpapi.Create(r, newSite, showSite), httpapi.Get(r, showSite), httpapi.Update(r, editSite, showSite), httpapi.Delete(r),
+	}
 }

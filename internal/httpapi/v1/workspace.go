@@ -10,14 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-type siteAdmin interface {
-	Sites(ctx context.Context, p account.Principal) ([]rimewatch.Site, error)
-	Site(ctx context.Context, p account.Principal, id int64) (rimewatch.Site, error)
-	CreateSite(ctx context.Context, p account.Principal, r account.SiteRequest, now rimewatch.Time) (rimewatch.Site, error)
-	UpdateSite(ctx context.Context, p account.Principal, id int64, patch account.SitePatch, now rimewatch.Time) (rimewatch.Site, error)
-	DeleteSite(ctx context.Context, p account.Principal, id int64) error
-}
-
 // WorkspaceData is the data of answers about the workspace.
 type WorkspaceData struct {
 	Workspace wire.Workspace `json:"workspace"`
@@ -134,87 +126,7 @@ func (a workspaces) keepWorkspace(ctx context.Context, _ *httpapi.NoInput) (Work
 	return WorkspaceData{wire.NewWorkspace(&w)}, err
 }
 
-// Site is a place with devices.
-type Site struct {
-	ID        int64          `json:"id"`
-	Name      string         `json:"name"`
-	TimeZone  string         `json:"timezone" doc:"IANA name."`
-	Address   string         `json:"address"`
-	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
-	UpdatedAt rimewatch.Time `json:"updated_at" nullable:"false"`
-}
-
-func siteJSON(s *rimewatch.Site) Site {
-	return Site{s.ID, s.Name, s.TimeZone, s.Address, s.CreatedAt, s.UpdatedAt}
-}
-
-// SiteList are the sites of a workspace.
-type SiteList struct {
-	Sites []Site `json:"sites"`
-}
-
-// SiteData is the data of answers about one site.
-type SiteData struct {
-	Site Site `json:"site"`
-}
-
-func siteData(s rimewatch.Site, err error) (SiteData, error) {
-	if err != nil {
-		return SiteData{}, err
-	}
-	return SiteData{siteJSON(&s)}, nil
-}
-
-func (a workspaces) listSites(ctx context.Context, _ *httpapi.NoInput) (SiteList, error) {
-	list, err := a.cfg.Accounts.Sites(ctx, httpapi.CallOf(ctx).Principal)
-	if err != nil {
-		return SiteList{}, err
-	}
-	out := SiteList{make([]Site, len(list))}
-	for i := range list {
-		out.Sites[i] = siteJSON(&list[i])
-	}
-	return out, nil
-}
-
-func (a workspaces) getSite(ctx context.Context, in *httpapi.IDInput) (SiteData, error) {
-	return siteData(a.cfg.Accounts.Site(ctx, httpapi.CallOf(ctx).Principal, in.Number()))
-}
-
-// SiteCreate is the body that makes a site.
-type SiteCreate struct {
-	Name     string `json:"name" minLength:"1" maxLength:"200"`
-	TimeZone string `json:"timezone,omitempty" maxLength:"64" doc:"IANA name. Default: the workspace's."`
-	Address  string `json:"address,omitempty" maxLength:"500"`
-}
-
-func (a workspaces) createSite(ctx context.Context, in *httpapi.BodyInput[SiteCreate]) (SiteData, error) {
-	c := httpapi.CallOf(ctx)
-	return siteData(a.cfg.Accounts.CreateSite(ctx, c.Principal, account.SiteRequest(in.Body), c.Now))
-}
-
-// SiteUpdate is the body that changes a site.
-type SiteUpdate struct {
-	Name     *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	TimeZone *string `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
-	Address  *string `json:"address,omitempty" maxLength:"500"`
-}
-
-func (a workspaces) updateSite(ctx context.Context, in *httpapi.IDBody[SiteUpdate]) (SiteData, error) {
-	c := httpapi.CallOf(ctx)
-	return siteData(a.cfg.Accounts.UpdateSite(ctx, c.Principal, in.Number(), account.SitePatch(in.Body), c.Now))
-}
-
-func (a workspaces) deleteSite(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
-	id := in.Number()
-	if err := a.cfg.Accounts.DeleteSite(ctx, httpapi.CallOf(ctx).Principal, id); err != nil {
-		return httpapi.Done{}, err
-	}
-	return httpapi.Done{}, a.cfg.Writer.SiteDeleted(ctx, id)
-}
-
 func (a workspaces) workspaceRoutes() []httpapi.Route {
-	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	admin := httpapi.Person(rimewatch.RoleAdmin)
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/workspace", Sited: true, ID: "get-workspace", Tag: "Workspace", Summary: "Get the workspace", Access: httpapi.Person(rimewatch.RoleViewer), Bind: httpapi.Handle(a.getWorkspace)},
@@ -231,14 +143,6 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/workspace/keep", ID: "keep-workspace", Tag: "Workspace", Summary: "Keep a deleted workspace", Access: httpapi.Person(rimewatch.RoleOwner),
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
-		},
-		{Method: http.MethodGet, Path: "/v1/sites", Sited: true, ID: "list-sites", Tag: "Workspace", Summary: "List sites", Access: read, Bind: httpapi.Handle(a.listSites)},
-		{Method: http.MethodPost, Path: "/v1/sites", ID: "create-site", Tag: "Workspace", Summary: "Create a site", Access: write, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded}, Bind: httpapi.Handle(a.createSite)},
-		{Method: http.MethodGet, Path: "/v1/sites/{id}", Sited: true, ID: "get-site", Tag: "Workspace", Summary: "Get a site", Access: read, Bind: httpapi.Handle(a.getSite)},
-		{Method: http.MethodPatch, Path: "/v1/sites/{id}", ID: "update-site", Tag: "Workspace", Summary: "Change a site", Access: write, Body: httpapi.JSONBody, Bind: httpapi.Handle(a.updateSite)},
-		{
-			Method: http.MethodDelete, Path: "/v1/sites/{id}", ID: "delete-site", Tag: "Workspace", Summary: "Delete a site", Access: write,
-			Description: "Its devices stay, without a site.", Bind: httpapi.Handle(a.deleteSite),
 		},
 	}
 }
