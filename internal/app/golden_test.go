@@ -391,6 +391,7 @@ func (h *house) furnish(hook string) {
 	post("/routes", `{"name":"All","steps":[{"after_s":0,"channel_ids":[1]}]}`)
 	post("/channels", `{"name":"Mail","kind":"email","to":["a@example.com"]}`)
 	post("/report-schedules", `{"period":"weekly","site_id":1,"channel_ids":[3]}`)
+	post("/contacts", `{"site_id":1,"name":"Polar","role":"service","phone":"+1 555 0142"}`)
 	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold","timezone":"America/St_Johns"}`)
 	h.asOwner("PATCH", "/workspace", `{"raw_days":366,"timezone":"Europe/Berlin","limits":{"walkin_cooler":{"temp_max":5}}}`, http.StatusOK)
 	h.asOwner("POST", "/devices/V-1/calibrations", `{"method":"reference_probe","reference":5,"as_found":5.4,"offset":-0.4,"performed_by":"Ana"}`, http.StatusCreated)

@@ -183,6 +183,9 @@ var auditTitles = map[string]string{
 	"clock.adopted":                "New time of the server's clock adopted",
 	"clock.returned":               "The server's clock is right again",
 	"clock.stepped":                "The server's clock was changed",
+	"contact.created":              "Contact added",
+	"contact.deleted":              "Contact removed",
+	"contact.updated":              "Contact updated",
 	"corrective_action.recorded":   "Corrective action recorded",
 	"device.created":               "Device created",
 	"device.deleted":               "Device deleted",
@@ -239,7 +242,7 @@ var auditTitles = map[string]string{
 
 // auditSubjects name what it was done to, by the first word of the subject.
 var auditSubjects = map[string]string{
-	"alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "device": "device %s", "invitation": "invitation %s",
+	"alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "route": "route %s", "silence": "silence %s",
 	"site": "site %s", "source": "source %s", "token": "token %s", "user": "person %s", "workspace": "workspace %s",
 }
@@ -256,7 +259,7 @@ var auditLabels = map[string]string{
 	"firmware_version": "Firmware", "installed_at": "Installed", "issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
 	"limits": "Limits", "low_delay_s": "Delay of too cold", "manufacturer": "Manufacturer", "match": "Applies to", "model": "Model", "name": "Name",
 	"note": "Note", "notes": "Notes", "offline_after_s": "Offline after", "offset": "Offset", "on_unknown": "Unknown devices", "passed": "Passed",
-	"performed_by": "Done by", "period": "Every", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
+	"performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
 	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
 	"severities": "Severities", "severity": "Severity", "site_id": "Site", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",

@@ -30,8 +30,10 @@ type Control interface {
 	EraseWorkspace(ctx context.Context, id int64) error
 
 	// Sites are places with devices. One that is deleted leaves its devices and sources
-	// without a site, and its reports are not sent any more.
+	// without a site; its contacts are gone, and its reports are not sent any more.
 	Sites() Resource[rimewatch.Site]
+	// Contacts need their site (CodeValidationFailed).
+	Contacts() Resource[rimewatch.Contact]
 
 	CreateUser(ctx context.Context, u *rimewatch.User) error
 	UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (rimewatch.User, error)

@@ -53,4 +53,24 @@ describe('sites', () => {
     expect((await new Api(server.url, plain).send('GET', '/v1/devices')).data.devices).toEqual([]);
     await visitor.fine('a token of one site');
   });
+
+  it('have contacts, which one calls', async () => {
+    await office.send('POST', '/v1/sites', { name: 'Quay', timezone: 'Europe/Berlin' });
+    await page.goto('/settings/sites');
+    await button('Add contact').click();
+    await dialog().getByLabel('Site').selectOption({ label: 'Quay' });
+    await dialog().getByLabel('Name').fill('Polar Service');
+    await dialog().getByLabel('Phone number').fill('call me');
+    await button('Save', dialog()).click();
+    await dialog().getByText('Must be a telephone number').waitFor();
+    await dialog().getByLabel('Phone number').fill('+1 555-0142');
+    await visitor.fine('a contact');
+    await button('Save', dialog()).click();
+    await closed();
+    expect(await page.getByRole('link', { name: '+1 555-0142' }).getAttribute('href')).toBe('tel:+15550142');
+    await button('Remove Polar Service').click();
+    await button('Remove', dialog()).click();
+    await closed();
+    await page.getByText('There is no contact yet.').waitFor();
+  });
 });

@@ -145,12 +145,6 @@ func TestOtherWorkspaces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bodies := map[string]string{
-		"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`,
-		"record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
-		"record-work":              `{"performed_by":"x","action":"x"}`,
-		"record-calibration":       `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
-	}
 	n := 0
 	for i := range r.api.Routes() {
 		rt := &r.api.Routes()[i]
@@ -163,7 +157,7 @@ func TestOtherWorkspaces(t *testing.T) {
 		missing.path = strings.NewReplacer("/A", "/Zz", "/1", "/987654").Replace(missing.path)
 		for _, q := range []*request{&theirs, &missing} {
 			q.token = r.otherFull
-			if body := bodies[rt.ID]; body != "" {
+			if body := bodyOf[rt.ID]; body != "" {
 				q.body = body
 			}
 		}

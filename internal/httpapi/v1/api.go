@@ -68,9 +68,10 @@ type Accounts interface {
 	UpdateWorkspace(ctx context.Context, p account.Principal, patch account.WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error)
 }
 
-// Channels lists the channels of a workspace.
-type Channels interface {
+// Store has the resources of a workspace.
+type Store interface {
 	Channels() store.Resource[rimewatch.Channel]
+	Contacts() store.Resource[rimewatch.Contact]
 }
 
 // Config of the resources: everything but PolicyDir and Missed is needed.
@@ -83,7 +84,7 @@ type Config struct {
 	Alerts    Alerts
 	Predictor Predictor
 	Audit     store.Audit
-	Channels  Channels
+	Store     Store
 	Quotas    store.Quotas // which the store keeps
 	// Missed counts the active critical alerts of a workspace that no route brings to
 	// anybody, and those that nobody was notified of; nil = that is not known.
@@ -129,7 +130,7 @@ func (r *Resources) Routes(frame *httpapi.API) []httpapi.Route {
 	describe(frame)
 	return slices.Concat(
 		devices{a}.deviceRoutes(), devices{a}.importRoutes(), readings{a}.readingRoutes(), alerts{a}.alertRoutes(), devices{a}.predictionRoutes(), alerts{a}.auditRoutes(),
-		workspaces{a}.workspaceRoutes(), workspaces{a}.siteRoutes(), workspaces{a}.policyRoutes(), []httpapi.Route{workspaces{a}.statusRoute()},
+		workspaces{a}.workspaceRoutes(), workspaces{a}.siteRoutes(), workspaces{a}.contactRoutes(), workspaces{a}.policyRoutes(), []httpapi.Route{workspaces{a}.statusRoute()},
 	)
 }
 

@@ -58,6 +58,16 @@ func kinds() []kind {
 			},
 			edit: func(x *rimewatch.Site) { x.Name, x.UpdatedAt = x.Name+"!", x.UpdatedAt+1 },
 		},
+		resource[rimewatch.Contact]{
+			word: "contact", of: store.Store.Contacts, most: rimewatch.MaxContacts,
+			make: func(_ *fixture, w, site int64, n int) rimewatch.Contact {
+				return rimewatch.Contact{WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Polar ", n), Role: "service", Phone: "+1 555 0142", Note: "contract 4711", CreatedAt: t0, UpdatedAt: t0}
+			},
+			key: func(x *rimewatch.Contact) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, &x.SiteID}
+			},
+			edit: func(x *rimewatch.Contact) { x.Phone, x.UpdatedAt = x.Phone+"1", x.UpdatedAt+1 },
+		},
 		resource[rimewatch.Channel]{
 			word: "channel", of: store.Store.Channels, most: rimewatch.MaxChannels, elsewhere: []string{"ChannelHealth"},
 			make: func(f *fixture, w, _ int64, n int) rimewatch.Channel {

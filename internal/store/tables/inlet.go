@@ -67,11 +67,15 @@ func sourceFields(s *rimewatch.Source) store.Fields {
 	return f
 }
 
-// checkSite wants what names a site to name one of its workspace.
+// checkSite wants what names a site to name one of its workspace; 0 = it names none.
 func checkSite(conn Conn, workspaceID, siteID int64) error {
 	if siteID == 0 {
 		return nil
 	}
+	return mustBeSite(conn, workspaceID, siteID)
+}
+
+func mustBeSite(conn Conn, workspaceID, siteID int64) error {
 	_, err := siteTable.of(context.Background(), conn, workspaceID, siteID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return rimewatch.Invalid("site_id", "must be a site")

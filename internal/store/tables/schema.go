@@ -485,4 +485,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-`
+` + contactSQL + ";\n"
