@@ -29,6 +29,8 @@ const apiIntro = `The REST API of Rimewatch, which watches commercial refrigerat
 
 **Requests.** UTF-8 JSON without duplicate keys. Fields that a body does not know are refused with 422, so that a misspelt one does not vanish; unknown query parameters are ignored and named in ` + "`data.warnings`" + `. An empty filter is an absent one, and a slash at the end of a path is ignored. Bodies may be compressed with gzip or zstd; the limits hold after decompression: 1 MiB, and 16 MiB for batches and imports. Answers of more than 1 KiB are compressed for clients that accept gzip or zstd. Checks run in this order: route, method, authentication, scope, rate, content type, size, JSON, fields, existence.
 
+**Changes.** An answer about one thing of those that people make has its revision as ` + "`ETag`" + `, which grows with each change. ` + "`If-Match`" + ` with it changes or deletes the thing only as it was read: 412 otherwise.
+
 **Limits.** Per token 6,000 requests a minute with bursts of 1,000, if the operator has not set another number; never more at once than a minute has. Heartbeats and single readings are limited per device instead: 120 a minute with bursts of 1,000. Failed authentications: 20 a minute per address. See the headers ` + "`RateLimit`, `RateLimit-Policy` and `Retry-After`" + `.
 
 **Versions.** v1 only grows: new fields and endpoints may appear, nothing is renamed or removed. Clients ignore what they do not know.`
