@@ -43,6 +43,41 @@ type Device struct {
 	DeletedAt          Time              `json:"-"` // 0 while the device exists
 }
 
+// DeviceField is what people set on a device and a file has in one column: all but labels
+// and limits.
+type DeviceField struct {
+	Name  string // in the API, in files and in the audit trail
+	Label string // for people
+	Cell  CellKind
+	Value func(*Device) any
+}
+
+// CellKind is how the cell of a file is read.
+type CellKind int
+
+// The kinds of cells.
+const (
+	TextCell CellKind = iota
+	NumberCell
+	TimeCell
+)
+
+// DeviceFields lists them, in the order of a file's columns.
+func DeviceFields() []DeviceField {
+	return []DeviceField{
+		{"name", "Name", TextCell, func(d *Device) any { return d.Name }},
+		{"equipment_type", "Equipment type", TextCell, func(d *Device) any { return d.EquipmentType }},
+		{"site_id", "Site", NumberCell, func(d *Device) any { return d.SiteID }},
+		{"manufacturer", "Manufacturer", TextCell, func(d *Device) any { return d.Manufacturer }},
+		{"model", "Model", TextCell, func(d *Device) any { return d.Model }},
+		{"firmware_version", "Firmware", TextCell, func(d *Device) any { return d.FirmwareVersion }},
+		{"notes", "Notes", TextCell, func(d *Device) any { return d.Notes }},
+		{"installed_at", "Installed", TimeCell, func(d *Device) any { return d.InstalledAt }},
+		{"heartbeat_interval_s", "Reports every", NumberCell, func(d *Device) any { return d.HeartbeatIntervalS }},
+		{"offline_after_s", "Offline after", NumberCell, func(d *Device) any { return d.OfflineAfterS }},
+	}
+}
+
 // LimitsInForce are those of the equipment type, then what the workspace and
 // what the device overrides.
 func (d *Device) LimitsInForce() Limits {

@@ -151,6 +151,9 @@ func texts(t *testing.T) []string {
 	for f := range rimewatch.AllFields.All() {
 		found[f.Info().Label] = true
 	}
+	for _, f := range rimewatch.DeviceFields() {
+		found[f.Label] = true
+	}
 	for _, d := range rimewatch.DerivedMeasures() {
 		found[d.Label] = true
 	}

@@ -67,11 +67,11 @@ func detailOf(d *rimewatch.Device) store.Fields {
 	if limits.Empty() {
 		limits = nil
 	}
-	return store.Fields{
-		"serial": d.Serial, "name": d.Name, "equipment_type": d.EquipmentType, "site_id": d.SiteID, "heartbeat_interval_s": d.HeartbeatIntervalS,
-		"offline_after_s": d.OfflineAfterS, "limits": limits, "labels": d.Labels, "manufacturer": d.Manufacturer, "model": d.Model, "notes": d.Notes,
-		"installed_at": d.InstalledAt, "firmware_version": d.FirmwareVersion,
+	detail := store.Fields{"serial": d.Serial, "limits": limits, "labels": d.Labels}
+	for _, f := range rimewatch.DeviceFields() {
+		detail[f.Name] = f.Value(d)
 	}
+	return detail
 }
 
 // auditDevice adds what a person did to a device. A change of nothing leaves no

@@ -69,8 +69,18 @@ func emptyFact(v any) bool {
 	return false
 }
 
+// auditLabelOf returns the name of a fact for people, "" = it has none.
+func auditLabelOf(name string) string {
+	for _, f := range rimewatch.DeviceFields() {
+		if f.Name == name {
+			return f.Label
+		}
+	}
+	return auditLabels[name]
+}
+
 func (w Words) auditLabel(name string) string {
-	if label := auditLabels[name]; label != "" {
+	if label := auditLabelOf(name); label != "" {
 		return w.Say(label)
 	}
 	if e, ok := rimewatch.EquipmentBySlug(name); ok {
@@ -247,22 +257,22 @@ var auditSubjects = map[string]string{
 	"site": "site %s", "source": "source %s", "token": "token %s", "user": "person %s", "workspace": "workspace %s",
 }
 
-// auditLabels name facts.
+// auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
 var auditLabels = map[string]string{
 	"address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
 	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
-	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End", "equipment_type": "Equipment type",
+	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End",
 	"equipment_types": "Equipment types", "exposure_min_per_day": "Minutes a day beyond the limit", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
-	"fields": "Measurements", "from": "From", "heartbeat_interval_s": "Reports every", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour",
-	"firmware_version": "Firmware", "installed_at": "Installed", "issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
-	"limits": "Limits", "low_delay_s": "Delay of too cold", "manufacturer": "Manufacturer", "match": "Applies to", "model": "Model", "name": "Name",
-	"note": "Note", "notes": "Notes", "offline_after_s": "Offline after", "offset": "Offset", "on_unknown": "Unknown devices", "passed": "Passed",
+	"fields": "Measurements", "from": "From", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour",
+	"issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
+	"limits": "Limits", "low_delay_s": "Delay of too cold", "match": "Applies to",
+	"note": "Note", "offset": "Offset", "on_unknown": "Unknown devices", "passed": "Passed",
 	"performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
 	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
-	"severities": "Severities", "severity": "Severity", "site_id": "Site", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
+	"severities": "Severities", "severity": "Severity", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
 	"warm": "Too warm", "temp_max": "Warm limit", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
 	"topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "username": "User name",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",

@@ -86,7 +86,7 @@ func TestAuditIsWhole(t *testing.T) {
 		}
 	}
 	for f := range facts {
-		if auditLabels[f] == "" {
+		if auditLabelOf(f) == "" {
 			t.Errorf("%s has no name", f)
 		}
 	}

@@ -52,10 +52,19 @@ type ImportRow struct {
 
 // importColumns are the columns beside label:… ones. A column changes a device
 // through the same body as PATCH does.
-var importColumns = []string{
-	"serial", "name", "equipment_type", "site", "site_id", "manufacturer", "model", "firmware_version", "notes", "installed_at",
-	"heartbeat_interval_s", "offline_after_s", "temp_min", "temp_max", "delay_s", "low_delay_s",
-	"critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", exposureColumn + "warm", exposureColumn + "cold",
+var importColumns = append(deviceColumns(), "temp_min", "temp_max", "delay_s", "low_delay_s",
+	"critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", exposureColumn+"warm", exposureColumn+"cold")
+
+// deviceColumns are the serial and what people set on a device. A site goes by its name, too.
+func deviceColumns() []string {
+	columns := []string{"serial"}
+	for _, f := range rimewatch.DeviceFields() {
+		if f.Name == "site_id" {
+			columns = append(columns, "site")
+		}
+		columns = append(columns, f.Name)
+	}
+	return columns
 }
 
 const (
@@ -72,6 +81,7 @@ type importPlan struct {
 
 // importer knows what the rows of an import need.
 type importer struct {
+	cells     map[string]rimewatch.CellKind // by the column
 	call      *httpapi.Call
 	api       *core
 	workspace int64
@@ -203,7 +213,10 @@ func (a devices) planImport(c *httpapi.Call, file []byte) ([]importPlan, error) 
 }
 
 func (a devices) newImporter(c *httpapi.Call, header []string) (*importer, error) {
-	im := &importer{call: c, api: a.core, workspace: c.Workspace(), header: header, sites: make(map[string]int64), siteIDs: make(map[int64]bool), seen: make(map[string]int)}
+	im := &importer{call: c, api: a.core, workspace: c.Workspace(), header: header, sites: make(map[string]int64), siteIDs: make(map[int64]bool), seen: make(map[string]int), cells: make(map[string]rimewatch.CellKind)}
+	for _, f := range rimewatch.DeviceFields() {
+		im.cells[f.Name] = f.Cell
+	}
 	var f wire.FieldErrors
 	there := make(map[string]bool, len(header))
 	for i, name := range header {
@@ -271,10 +284,12 @@ func (im *importer) plan(line int, cells []string) importPlan {
 			inner.cell(name, im.sheet.Number(cell), true)
 		case strings.HasPrefix(name, exposureColumn):
 			minutes.cell(strings.TrimPrefix(name, exposureColumn), cell, true)
-		case name == "installed_at":
-			body.text(name, wire.SheetTime(cell))
 		default:
-			body.cell(name, cell, name == "site_id" || name == "heartbeat_interval_s" || name == "offline_after_s")
+			if kind := im.cells[name]; kind == rimewatch.TimeCell {
+				body.text(name, wire.SheetTime(cell))
+			} else {
+				body.cell(name, cell, kind == rimewatch.NumberCell)
+			}
 		}
 	}
 	inner.object("exposure_min_per_day", minutes)
