@@ -35,6 +35,7 @@ const (
 	ExcessiveRunTime           AlertType = "excessive_run_time"
 	SlowRecovery               AlertType = "slow_recovery"
 	SlowWarming                AlertType = "slow_warming"
+	NotCooling                 AlertType = "not_cooling"
 )
 
 // AlertTypes lists the types that the service opens.
@@ -47,7 +48,7 @@ func AlertTypes() []AlertType {
 		EvaporatorIcingSuspected, DoorOpenSuspected, SiteOffline, HighSuctionTemperature,
 		LowSuctionTemperature, LowDischargeTemperature, HighAmbientTemperature, LowAmbientTemperature,
 		LowHumidity, LowAmpDraw, CompressorStartFailure, ExcessiveRunTime,
-		SlowRecovery, SlowWarming,
+		SlowRecovery, SlowWarming, NotCooling,
 	}
 }
 
@@ -87,6 +88,65 @@ type Superseded string
 const (
 	SupersededLimits   Superseded = "limits"     // other limits, or those of another type, are not passed
 	SupersededUnjudged Superseded = "not_judged" // nothing judges it any more
+)
+
+// Ending is why an alert ended, for programs; an open set, "" while it is active and where
+// it ended before this was noted.
+type Ending string
+
+// The reasons for an end.
+const (
+	EndedInRange     Ending = "in_range"        // the value is back within its limit
+	EndedAsUsual     Ending = "as_usual"        // it is what is usual for the unit
+	EndedCools       Ending = "cools"           // of NotCooling: twice down to where the unit usually stops
+	EndedElsewhere   Ending = "cools_elsewhere" // of NotCooling: its thermostat cycles at another level
+	EndedRuns        Ending = "runs"            // the compressor has started and run
+	EndedReports     Ending = "reports"         // the device reports, or what was missing is measured
+	EndedSensorWorks Ending = "sensor_works"    // the sensor sends plausible values
+	EndedUnconfirmed Ending = "not_confirmed"   // of a prediction by single events: nothing has confirmed it
+	EndedOtherFault  Ending = "another_fault"   // of a prediction: another fault fits better
+	EndedSensor      Ending = "sensor"          // of a prediction: what departed was a sensor's
+	EndedAmbient     Ending = "ambient_sensor"  // of a prediction: all was compared with a wrong ambient
+	EndedVaries      Ending = "load_varies"     // of a prediction: the compressor varies its load
+	EndedRelearning  Ending = "relearning"      // what is usual for the unit is learned again
+	EndedLimits      Ending = "limits_changed"  // other limits are not passed
+	EndedUnjudged    Ending = "not_judged"      // nothing judges it any more
+	EndedByPerson    Ending = "person"          // a person resolved it
+	EndedRemoved     Ending = "device_removed"  // its device, or all of its site's, were deleted
+)
+
+// EndedBecause is why the alert ended.
+func (a *Alert) EndedBecause() Ending {
+	switch {
+	case a.Status != AlertResolved:
+		return ""
+	case a.Resolution == ResolvedManual:
+		return EndedByPerson
+	case a.Relearning != "":
+		return EndedRelearning
+	case a.Superseded == SupersededLimits:
+		return EndedLimits
+	case a.Superseded == SupersededUnjudged:
+		return EndedUnjudged
+	case a.Ending == "" && a.Resolution == ResolvedSuperseded && a.Prediction != nil:
+		return EndedOtherFault
+	case a.Ending == "" && a.Resolution == ResolvedSuperseded:
+		return EndedRemoved
+	default:
+		return a.Ending
+	}
+}
+
+// Unmet is why a unit does not get colder although it ought to; an open set.
+type Unmet string
+
+// The causes of NotCooling.
+const (
+	UnmetNoCurrent   Unmet = "no_current"   // its compressor draws no current
+	UnmetLockedRotor Unmet = "locked_rotor" // it tries to start, and does not run
+	UnmetNoRun       Unmet = "no_run"       // it does not run, by another sign than its current
+	UnmetNoEffect    Unmet = "no_effect"    // it runs, and the zone does not get colder
+	UnmetNotFalling  Unmet = "not_falling"  // the zone does not get colder; nothing shows what the compressor does
 )
 
 // Relearning is why what is normal for a unit is learned again.
@@ -134,6 +194,8 @@ type Alert struct {
 	HoldH              *float64    `json:"hold_h,omitempty"`        // of PowerLoss: h until the zone leaves its range, 0 when it has, nil = not known
 	Superseded         Superseded  `json:"superseded,omitempty"`    // of a superseded one: by which other judgement
 	Relearning         Relearning  `json:"relearning,omitempty"`    // of a superseded one: why what is normal for its unit is learned again
+	Ending             Ending      `json:"ending,omitempty"`        // why it ended, where nothing above says so
+	Unmet              Unmet       `json:"unmet,omitempty"`         // of NotCooling: why
 	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none
 	Prediction         *Prediction `json:"prediction,omitempty"`
 	Feedback           *Feedback   `json:"feedback,omitempty"` // what a person said of the prediction, nil when nobody has

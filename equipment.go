@@ -59,6 +59,12 @@ func (e *Equipment) HasZone() bool { return e.Category != CategoryCompressor }
 // OtherEquipment is the type of devices that name none that is known.
 const OtherEquipment = "other"
 
+// ChillsBatches reports whether units of the type are loaded hot, again and again, instead
+// of keeping one temperature.
+func (e *Equipment) ChillsBatches() bool {
+	return e.Slug == "blast_chiller" || e.Slug == "blast_freezer"
+}
+
 // EquipmentTypes lists the catalogue. Limits follow FDA Food Code 3-501.16
 // (≤ 5 °C), EU directive 89/108/EEC (≤ −18 °C product), EN ISO 23953 classes
 // M1/M2/L1 and the CDC vaccine ranges as named in each Basis; delays, critical

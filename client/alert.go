@@ -40,6 +40,8 @@ type Alert struct {
 	ResolvedAt         rimewatch.Time        `json:"resolved_at"`
 	ResolvedBy         string                `json:"resolved_by"`
 	Resolution         rimewatch.Resolution  `json:"resolution"`
+	EndedBecause       rimewatch.Ending      `json:"ended_because"` // "" while it is active, and where it ended before this was noted
+	Unmet              rimewatch.Unmet       `json:"unmet"`         // of not_cooling: why
 	Note               string                `json:"note"`
 	Occurrences        int                   `json:"occurrences"`
 	Flapping           bool                  `json:"flapping"`

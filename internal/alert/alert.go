@@ -87,6 +87,8 @@ type Transition struct {
 
 	Prediction *rimewatch.Prediction // of the predictor's alerts only, which no rule of this package makes
 	Resolution rimewatch.Resolution  // of a Resolved one: "" is auto
+	Ending     rimewatch.Ending      // of a Resolved one: why
+	Unmet      rimewatch.Unmet       // of not_cooling: why the zone does not get colder
 	Superseded rimewatch.Superseded  // of a superseded one: by which other judgement, "" where by none
 	Relearning rimewatch.Relearning  // of a superseded one: why the unit is learnt anew, "" where it is not
 }

@@ -11,11 +11,12 @@ import (
 // codecVersion starts every encoded State. One of a version before the oldest is
 // refused: its device is then judged anew, and alerts that are active lose their peaks.
 const (
-	codecVersion  = 14
+	codecVersion  = 15
 	oldestVersion = 11
 	withFits      = 12 // knows of limits that do not fit
 	withExposure  = 13 // and of the time beyond limits that adds up
 	withOdd       = 14 // and of temperatures that were put aside
+	withCooling   = 15 // and whether the unit cools when it ought to
 )
 
 var errState = errors.New("alert: not an encoded state of this version")
@@ -62,6 +63,7 @@ func (s *State) Move(by rimewatch.Time, arrivals, events bool) {
 		moveStamp(&s.paused, by)
 		moveStamp(&s.stated, by)
 		moveStamp(&s.zoneSeen, by)
+		s.cool.Move(by)
 		for k := range s.exposures {
 			for _, m := range s.exposures[k].moments() {
 				moveStamp(m, by)
@@ -108,6 +110,12 @@ func (s *State) code(c *unit.Codec, version byte) {
 	}
 	if version >= withOdd {
 		c.Stamps(&s.odd)
+	}
+	if version >= withCooling {
+		s.cool.Code(c)
+		c.Bytes((*uint8)(&s.why))
+		c.Bools(&s.elsewhere)
+		c.Check(int(s.why) < len(unmets))
 	}
 	// An active alert always has a track.
 	c.Check(s.active>>numRules == 0 && s.live>>numRules == 0 && s.active&^s.pool.rules == 0 && (s.inhibited|s.spoke)&^s.active == 0 && s.inhibited&s.spoke == 0 &&

@@ -91,7 +91,7 @@ func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 			ok = active && was == rimewatch.Critical && tr.Severity == rimewatch.Warning
 			w[tr.Type] = tr.Severity
 		case Updated:
-			ok = active && was == tr.Severity && (tr.Occurrences > 1 || tr.HasHold || tr.HasUsual)
+			ok = active && was == tr.Severity && (tr.Occurrences > 1 || tr.HasHold || tr.HasUsual || tr.Unmet != "")
 		case Resolved:
 			ok = active && was == tr.Severity
 			delete(w, tr.Type)

@@ -52,7 +52,7 @@ func followFit(s *State, x *pass, v float64) {
 	switch share := math.Abs(float64(s.outside)); {
 	case share < misfitEnds:
 		s.misfit = false
-	case share > misfitShare && s.settled && !s.misfit:
+	case share > misfitShare && s.settled && !s.misfit && (s.outside < 0 || keepsThere(s, x)):
 		s.misfit = true
 		for _, i := range [...]rule{ruleHigh, ruleLow} {
 			if s.isActive(i) && misfits(s, i) && !s.keeps(i) && x.mayOpen {
@@ -80,9 +80,18 @@ func (c *Config) fits() (sum uint16) {
 	return sum & (1<<14 - 1)
 }
 
+// keepsThere reports whether the unit is seen to keep the zone where it is, above its limit:
+// it cools, and is no warmer than where it usually begins to. A limit is never questioned
+// because a machine fails, nor where the goods would be lost.
+func keepsThere(s *State, x *pass) bool {
+	usual, known := x.u.UsualZone()
+	crit := x.c.Limits.CriticalMax
+	return known && s.cool.Cycles() && !s.cool.Unmet() && (crit == nil || usual <= *crit)
+}
+
 // misfits reports whether the zone is beyond the limit of rule i for much of the time.
 func misfits(s *State, i rule) bool {
-	return s.misfit && (i == ruleHigh && s.outside > 0 || i == ruleLow && s.outside < 0)
+	return s.misfit && (i == ruleHigh && s.outside > 0 && !s.cool.Unmet() || i == ruleLow && s.outside < 0)
 }
 
 // stands reports whether the alert of rule i is one that stays open, since its limit does

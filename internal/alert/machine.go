@@ -27,6 +27,8 @@ func (s *State) bounds(x *pass, i rule) bounds {
 	case ruleWarming:
 		_, from, _ := unit.Warmed(x.u)
 		return bounds{hasWarn: true, warn: from}
+	case ruleCooling:
+		return s.coolingBounds(x)
 	case ruleStale:
 		after := x.staleAfter()
 		return bounds{hasWarn: true, warn: float64(after / second), warnDelay: after}
@@ -468,6 +470,8 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 		v = u.DoorMinutes()
 	case ruleWarming:
 		_, _, v = unit.Warmed(u)
+	case ruleCooling:
+		v = round(s.cool.Zone())
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
 		v = u.Last(f)

@@ -7,11 +7,11 @@ import (
 )
 
 // poolSize bounds the conditions that are followed at once on one device. The
-// product temperature and presence always find a slot; eight are for all other
+// product temperature, what does not cool, and presence always find a slot; eight are for all other
 // rules, of which a device in the worst of states shows about six.
 const (
-	poolSize = 11
-	reserved = 1<<ruleHigh | 1<<ruleLow | 1<<ruleOffline
+	poolSize = 12
+	reserved = 1<<ruleHigh | 1<<ruleLow | 1<<ruleOffline | 1<<ruleCooling
 )
 
 // pool keeps the tracks of the few rules that are not idle.
@@ -49,7 +49,7 @@ func (p *pool) claim(i rule, active uint32) *track {
 
 // room reports whether a slot is free for rule i.
 func (p *pool) room(i rule) bool {
-	const others = poolSize - 3
+	const others = poolSize - 4
 	return reserved&(1<<i) != 0 || bits.OnesCount32(p.rules&^reserved) < others
 }
 

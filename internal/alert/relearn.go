@@ -2,6 +2,7 @@ package alert
 
 import (
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/capability"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -28,6 +29,8 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 		}
 		s.pool.release(i)
 	}
+	s.cool.Relearn()
+	s.why, s.elsewhere = capability.Met, false
 }
 
 // ownBaseline reports whether the condition of rule i is judged by the unit's own
@@ -35,7 +38,7 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 func (s *State) ownBaseline(x *pass, i rule) bool {
 	_, departs := rimewatch.CutDeviation(ruleSpecs[i].second)
 	switch i {
-	case ruleAmps, ruleLowAmps, ruleRecovery, ruleCycling, ruleWarming:
+	case ruleAmps, ruleLowAmps, ruleRecovery, ruleCycling, ruleWarming, ruleCooling:
 		return true
 	case ruleVibration:
 		return x.u.UsualVibration()*vibrationWarn > ruleSpecs[ruleVibration].limit.Warn

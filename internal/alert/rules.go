@@ -25,6 +25,7 @@ const (
 	RuleDoor                        // door_open_suspected
 	RuleFit                         // a limit of the zone that does not fit the unit is raised once
 	RuleWarming                     // slow_warming
+	RuleCooling                     // not_cooling
 
 	AllRules Rules = 1<<iota - 1
 
@@ -62,6 +63,7 @@ const (
 	ruleCold
 	ruleDoor
 	ruleWarming
+	ruleCooling
 	numRules
 )
 
@@ -200,6 +202,9 @@ var ruleSpecs = [numRules]ruleSpec{
 	},
 	ruleWarming: {
 		typ: rimewatch.SlowWarming, group: RuleWarming, metric: "product_zone_temp",
+	},
+	ruleCooling: {
+		typ: rimewatch.NotCooling, group: RuleCooling, metric: "product_zone_temp",
 	},
 }
 

@@ -140,7 +140,9 @@ var ruleCases = []struct{ name, script, want string }{
 		72h33m opened short_cycling warning since 72h18m value 9 peak 9 limit 8
 		73h4m opened high_temperature warning since 72h4m value -13.7 peak -13.4 limit -15
 		73h19m escalated short_cycling critical since 72h18m value 15 peak 15 limit 12
+		73h32m opened not_cooling warning since 72h1m value -13.8 peak -13.8 limit -19.0739
 		74h5m resolved high_temperature warning since 72h4m value -20 peak -13.4 limit -15
+		74h24m resolved not_cooling warning since 72h1m value -19.8 peak -13.8 limit -19.0739
 		76h5m deescalated short_cycling warning since 72h18m value 9 peak 2 limit 2.5
 		76h57m resolved short_cycling warning since 72h18m value 9 peak 2 limit 2.5`},
 	{"runs: shorter than three minutes", known + `
@@ -204,13 +206,13 @@ var ruleCases = []struct{ name, script, want string }{
 	{"running all the time and not as cold as usual, the goods within their limits", known + `
 		72h..96h on z=-17`, `
 		72h56m opened door_open_suspected warning since 72h56m value 30 peak 30 limit 15
-		78h30m resolved door_open_suspected warning since 72h56m value 0 peak 333 limit 15
+		73h32m opened not_cooling warning since 72h1m value -17 peak -17 limit -19.6
 		82h opened excessive_run_time warning since 82h value 31.5929 peak 31.5929 limit 20`},
 	{"running all the time and not cold enough", known + `
 		72h..83h on z=-14`, `
 		72h56m opened door_open_suspected warning since 72h56m value 30 peak 30 limit 15
 		73h opened high_temperature warning since 72h value -14 peak -14 limit -15
-		78h30m resolved door_open_suspected warning since 72h56m value 0 peak 333 limit 15
+		73h32m opened not_cooling warning since 72h1m value -14 peak -14 limit -19.6
 		82h opened excessive_run_time critical since 82h value 100 peak 100 limit 97`},
 	{"a door that reports itself", known + `
 		72h..72h10m door=1
@@ -252,9 +254,9 @@ var ruleCases = []struct{ name, script, want string }{
 		73h58m opened door_open_suspected warning since 73h58m value 30 peak 30 limit 15
 		74h opened high_temperature warning since 73h value -14 peak -14 limit -15
 		74h30m escalated high_ambient_temperature critical since 72h value 45 peak 45 limit 43
+		74h32m opened not_cooling warning since 72h59m value -14 peak -14 limit -19.577
 		75h5m resolved high_temperature warning since 73h value -20 peak -14 limit -15
-		75h15m resolved high_ambient_temperature critical since 72h value 24 peak 45 limit 35
-		75h30m resolved door_open_suspected warning since 73h58m value 0 peak 91 limit 15`},
+		75h15m resolved high_ambient_temperature critical since 72h value 24 peak 45 limit 35`},
 	{"humidity at the condenser", known + `
 		72h..75h h=80
 		75h..78h h=95

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/capability"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -30,8 +31,11 @@ type State struct {
 	warnBefore before         // before the product temperature passed its limit
 	critBefore before         // likewise its critical one
 	pool       pool
-	exposures  [2]exposure // of the sides that were beyond their limits lately
-	edited     uint32      // set of rules whose limits are others since a moment ago; the next Tick supersedes
+	exposures  [2]exposure      // of the sides that were beyond their limits lately
+	cool       capability.State // whether the unit cools when it ought to
+	why        capability.Cause // of not_cooling as it was last told
+	elsewhere  bool             // it ended since the thermostat cycles at another level
+	edited     uint32           // set of rules whose limits are others since a moment ago; the next Tick supersedes
 	zoneGap    gap
 	zoneSeen   unit.Stamp // the product temperature that zoneGap was learnt from last
 	odd        unit.Stamp // by arrival: a product temperature that was put aside counts if no other has by then
@@ -102,6 +106,7 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 	if v, ok := x.value(rimewatch.ProductZoneTemp); ok {
 		s.odd = unit.Stamp{}
 		s.judgeZone(&x, v)
+		judgeCooling(s, &x)
 	} else if x.recent && !s.odd.Set() && unit.Unreached(u) {
 		s.odd = unit.StampOf(now + confirmWithin)
 	}
@@ -144,6 +149,9 @@ func (s *State) Hold() (h unit.Hold) {
 	}
 	if s.isActive(ruleLowSuction) {
 		h |= unit.HoldDoor // ice, not a door
+	}
+	if s.unwell() {
+		h |= unit.HoldBaseline
 	}
 	return h
 }
@@ -226,7 +234,7 @@ func (s *State) lasts(x *pass, i rule, t *track) bool {
 func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	s.bound(i, b)
 	due, kind := t.next(b, s.isActive(i))
-	if kind == 0 && !s.keeps(i) {
+	if kind == 0 && !s.keeps(i) || kind == Resolved && b.judged() && s.held(x.u, i) {
 		return 0, false
 	}
 	if i == ruleOffline || !b.judged() {
@@ -343,7 +351,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		t.put(bitByTime, true)
 	}
 	due, kind := t.next(b, s.isActive(i))
-	if kind == 0 || due > to || (!mayOpen && (kind == Opened || kind == Escalated)) {
+	if kind == 0 || due > to || (!mayOpen && (kind == Opened || kind == Escalated)) || kind == Resolved && b.judged() && s.held(x.u, i) {
 		return
 	}
 	switch kind {
@@ -364,8 +372,11 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		return
 	}
 	tr := s.transition(x, i, b, kind)
-	if kind == Resolved && !b.judged() {
-		tr.Resolution, tr.Superseded = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged
+	if kind == Resolved {
+		tr.Ending = s.ending(i, t)
+		if !b.judged() {
+			tr.Resolution, tr.Superseded, tr.Ending = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged, ""
+		}
 	}
 	*x.out = append(*x.out, tr)
 	y := s.exposure(i)
@@ -488,6 +499,9 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		tr.Usual, tr.HasUsual = x.u.UsualZone()
 		tr.Usual = round(tr.Usual)
 	}
+	if i == ruleCooling {
+		tr.Unmet = unmets[s.why]
+	}
 	if i == rulePower && kind != Resolved {
 		tr.HoldHours, tr.HasHold = x.holdHours()
 	}
@@ -512,6 +526,8 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		*b = x.secondBounds(s, i)
 	}
 	switch {
+	case i == ruleCooling:
+		tr.Threshold, tr.HasThreshold = round(b.warn), true
 	case b.hasCrit && (!b.hasWarn || (t.is(bitCritical) && !t.is(bitByTime))):
 		tr.Threshold, tr.HasThreshold = round(b.crit), true
 	case b.hasWarn:

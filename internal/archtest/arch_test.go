@@ -21,7 +21,8 @@ const module = "github.com/rimewatch/rimewatch"
 var pure = map[string][]string{
 	"internal/weeks":          nil,
 	"internal/unit":           nil,
-	"internal/alert":          {module + "/internal/unit", module + "/internal/weeks"},
+	"internal/capability":     {module + "/internal/unit"},
+	"internal/alert":          {module + "/internal/unit", module + "/internal/capability", module + "/internal/weeks"},
 	"internal/predict":        {module + "/internal/unit"},
 	"internal/health":         nil,
 	"internal/presence":       nil,

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +133,41 @@ func TestSlippedShows(t *testing.T) {
 			}
 			// Before it is doubted it is believed: the line has become too warm.
 			if told[len(told)-1] != "sensor_fault compressor_suction_temp" || strings.Contains(fmt.Sprint(told), "suspected") {
+				t.Errorf("%s at %s: %v", f.name, start, told)
+			}
+		}
+	}
+}
+
+// TestDeadShows: whatever the time of day, the cabinet whose contactor fails is told not to
+// cool while somebody watches, before it is too warm, and to cool again after the repair.
+func TestDeadShows(t *testing.T) {
+	hours := 12
+	if !trial.Long() {
+		hours = 1
+	}
+	for hour := range hours {
+		start := now + rimewatch.Time(2*hour)*rimewatch.Hour + rimewatch.Time(7*hour)*rimewatch.Minute
+		for i := range fixtures {
+			f := &fixtures[i]
+			if f.trouble != dead {
+				continue
+			}
+			u, err := simulate.New(f.config(uint64(1+i+hour%3), start, time.Minute, time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
+			var state engine.State
+			told := []string{}
+			for u.NextAt() <= start+3*rimewatch.Hour {
+				r := u.Next()
+				out, _ := state.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
+				for j := range out {
+					told = append(told, string(out[j].Type)+" "+out[j].Kind.String()+" "+string(out[j].Unmet)+string(out[j].Ending))
+				}
+			}
+			if len(told) < 2 || told[0] != "not_cooling opened no_current" || !slices.Contains(told, "not_cooling resolved no_currentcools") {
 				t.Errorf("%s at %s: %v", f.name, start, told)
 			}
 		}

@@ -19,6 +19,7 @@ const (
 	usualPast   = 48 * rimewatch.Hour
 	foulingPast = 21 * rimewatch.Day
 	slippedPast = 12 * rimewatch.Day
+	deadPast    = 9 * rimewatch.Day
 	pastEvery   = rimewatch.Minute
 )
 
@@ -47,6 +48,7 @@ const (
 	brownOut
 	slipped
 	mistyped
+	dead
 )
 
 // story returns what people can see happen.
@@ -62,6 +64,8 @@ func (t trouble) story() string {
 		return "its supply is about to sag; it recovers two minutes later"
 	case slipped:
 		return "its suction probe slipped off the pipe four days ago"
+	case dead:
+		return "its contactor has just failed; a technician replaces it in fifty minutes"
 	case mistyped:
 		return "nobody judges it: it was registered with a type that does not exist"
 	default:
@@ -82,7 +86,7 @@ var fixtures = [...]fixture{
 	{"Walk-in cooler", "walkin_cooler", "Norvik", "WC-260", 0, healthy},
 	{"Dairy multideck", "display_case_open", "Halden", "MD-375", 0, healthy},
 	{"Drinks merchandiser", "display_case_closed", "Halden", "GD-2", 0, brownOut},
-	{"Ice-cream cabinet", "ice_cream_cabinet", "Polarin", "IC-600", 0, healthy},
+	{"Ice-cream cabinet", "ice_cream_cabinet", "Polarin", "IC-600", 0, dead},
 	{"Kitchen reach-in", "reach_in_cooler", "Polarin", "RC-49", 0, healthy},
 	{"Reach-in freezer", "reach_in_freezer", "Polarin", "RF-23", 1, healthy},
 	{"Sandwich prep table", "prep_table", "Polarin", "PT-60", 1, mistyped},
@@ -111,6 +115,8 @@ func (f *fixture) past() rimewatch.Time {
 		return foulingPast
 	case slipped:
 		return slippedPast
+	case dead:
+		return deadPast
 	default:
 		return usualPast
 	}
@@ -204,6 +210,10 @@ const (
 	slippedSince = 100 * rimewatch.Hour
 	slippedBy    = 9 // K: it hangs in the warmer air beside the pipe
 
+	deadSince = 10 * rimewatch.Minute
+	deadUntil = 50 * rimewatch.Minute
+	deadAgain = 9 * rimewatch.Hour
+
 	defrostSince = 10 * rimewatch.Minute
 
 	sagFrom  = 10 * rimewatch.Second
@@ -221,6 +231,8 @@ func (f *fixture) faults(now rimewatch.Time) []simulate.Fault {
 		return repeated("door_open", now-doorSince, now+doorUntil, doorAgain)
 	case powerLoss:
 		return repeated("power_failure", now-powerSince, now+powerUntil, powerAgain)
+	case dead:
+		return repeated("contactor_open", now-deadSince, now+deadUntil, deadAgain)
 	case brownOut:
 		return repeated("voltage_sag", now+sagFrom, now+sagUntil, sagAgain)
 	default:

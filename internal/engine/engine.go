@@ -71,6 +71,7 @@ func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, las
 	var o unit.Observation
 	s.Unit.Observe(&c.Alert.Config, r, now, s.Alert.Hold()|s.Predict.Hold(), &o)
 	out = s.Alert.Judge(&c.Alert, view, &s.Unit, &o, now, last, out)
+	o.Unmet = s.Alert.Unmet()
 	if r.At-s.behind.moves() >= s.Health.Newest() { // a late one says nothing about what runs
 		s.hint(r)
 	}
@@ -191,7 +192,7 @@ func (s *State) Circumstances(cfg *Config, now rimewatch.Time) health.Circumstan
 // with their own confidence; a site's silence is no fault of the device.
 func componentOf(t rimewatch.AlertType) (health.Component, bool) {
 	switch t {
-	case rimewatch.HighTemperature, rimewatch.LowTemperature, rimewatch.SlowRecovery, rimewatch.SlowWarming:
+	case rimewatch.HighTemperature, rimewatch.LowTemperature, rimewatch.SlowRecovery, rimewatch.SlowWarming, rimewatch.NotCooling:
 		return health.Temperature, true
 	case rimewatch.HighDischargeTemperature, rimewatch.LowDischargeTemperature,
 		rimewatch.HighSuctionTemperature, rimewatch.LowSuctionTemperature:

@@ -44,7 +44,7 @@ func appendPredictions(out []alert.Transition, list []predict.Transition, now ri
 		out = append(out, alert.Transition{
 			Kind: kinds[t.Kind], Type: t.Type, Severity: t.Severity, At: now, ConditionStartedAt: min(t.ConditionStartedAt, now),
 			Metric: t.Metric, Unit: t.Unit, Value: t.Value, Peak: t.Value, Threshold: t.Threshold,
-			HasValue: t.Metric != "", HasThreshold: t.Metric != "", Occurrences: 1, Prediction: t.Prediction, Resolution: t.Resolution,
+			HasValue: t.Metric != "", HasThreshold: t.Metric != "", Occurrences: 1, Prediction: t.Prediction, Resolution: t.Resolution, Ending: t.Ending,
 		})
 	}
 	return out

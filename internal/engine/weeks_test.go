@@ -218,7 +218,7 @@ func TestWeeks(t *testing.T) {
 		p := drawPlot(t)
 		l := &life{t: t, p: p, now: t0}
 		l.cfg = engine.ConfigOf(&rimewatch.Device{EquipmentType: "milk_cooler", HeartbeatIntervalS: int(p.interval / rimewatch.Second)})
-		l.cfg.Alert.Rules &^= alert.RuleDefrost // two warm spells that are alike are a defrost's
+		l.cfg.Alert.Rules &^= alert.RuleDefrost | alert.RuleCooling // two warm spells that are alike are a defrost's, and one that lasts needs no limit
 		offlineAfter := max(3*p.interval, 180*rimewatch.Second)
 		chaos := rapid.SliceOfN(rapid.IntRange(0, 99), 64, 64).Draw(t, "chaos")
 		lost := false

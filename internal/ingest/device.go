@@ -150,6 +150,7 @@ func (w *writer) added(d *rimewatch.Device) *unit {
 func (w *writer) supersede(st *staged, i int, now rimewatch.Time) {
 	row := *st.alerts[i]
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
+	row.Ending = rimewatch.EndedRemoved
 	w.putAlert(st.unit.alerts, &st.alerts, i, &row)
 	w.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
 	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})

@@ -330,8 +330,9 @@ func (w *writer) applySite(now rimewatch.Time) int {
 		switch {
 		case v.resolve:
 			row.Status, row.Resolution, row.ResolvedAt, kind = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now, rimewatch.TransitionResolved
+			row.Ending = rimewatch.EndedReports
 			if v.superseded {
-				row.Resolution = rimewatch.ResolvedSuperseded
+				row.Resolution, row.Ending = rimewatch.ResolvedSuperseded, rimewatch.EndedRemoved
 			}
 		case v.escalate:
 			row.Severity, kind = rimewatch.Critical, rimewatch.TransitionEscalated
@@ -466,6 +467,7 @@ func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
 		row := *staged.alerts[0]
 		v := verdict{site: x, resolve: true, superseded: true}
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
+		row.Ending = rimewatch.EndedRemoved
 		w.putSite(staged, &v, &row, rimewatch.TransitionResolved, now)
 	}
 }

@@ -313,7 +313,7 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 		threshold := t.Threshold
 		row.Threshold = &threshold
 	}
-	row.Usual = nil
+	row.Usual, row.Unmet = nil, t.Unmet
 	if t.HasUsual {
 		usual := t.Usual
 		row.Usual = &usual
@@ -324,7 +324,7 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 	}
 	if t.Kind == alert.Resolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
-		row.Relearning, row.Superseded = t.Relearning, t.Superseded
+		row.Relearning, row.Superseded, row.Ending = t.Relearning, t.Superseded, t.Ending
 	} else {
 		row.Prediction = t.Prediction
 		if i >= 0 {

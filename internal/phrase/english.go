@@ -149,7 +149,7 @@ var conditions = map[key]entry{
 	},
 	{typ: rimewatch.CompressorStartFailure}: {
 		title: "Compressor failing to start", ending: "Compressor starting again",
-		what: "The compressor has failed to start %v times in the last 24 hours.", over: "The compressor is starting normally again.",
+		what: "The compressor has failed to start %v times in the last 24 hours.", over: "The compressor has started and run since.",
 		do: "Measure the voltage while it tries to start, then check the start capacitor and relay.",
 	},
 	{rimewatch.CompressorStartFailure, "failed_starts_per_hour"}: {
@@ -173,6 +173,31 @@ var conditions = map[key]entry{
 		title: "Warming up slowly", ending: "No longer warming up slowly",
 		what: "The product zone has been warming up little by little for %t: from a daily average of %l to %v.", over: "The product zone has given back at least half of the warming and averages %v. It lasted %t; the warmest day averaged %p.",
 		do: "Look for ice on the evaporator, a fan that stands still, a dirty condenser or a door that no longer seals. If the unit was set warmer on purpose, resolve this alert.",
+	},
+	{typ: rimewatch.NotCooling}: {
+		title: "Not cooling", ending: "Cooling again",
+		what: "The product zone is at %v and has not become colder for %t; this unit usually cools before it reaches %l.", over: "It has cooled down twice to where it usually stops. It did not cool for %t; the highest was %p.",
+		urgent: "Move the goods if it does not cool soon.", do: "Check that it is switched on, that its door is shut and its fans turn, then call a technician. A defrost that takes far longer than its others, or goods loaded warm, look the same at first.",
+	},
+	{rimewatch.NotCooling, string(rimewatch.UnmetNoCurrent)}: {
+		title: "Not cooling: no current",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has not started for %t and draws no current.",
+		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked. A defrost that takes far longer than its others looks the same at first.",
+	},
+	{rimewatch.NotCooling, string(rimewatch.UnmetLockedRotor)}: {
+		title: "Not cooling: the compressor does not start",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has been trying to start for %t and does not run.",
+		do:    "Have the voltage measured while it tries to start, then the start capacitor and the relay checked. A compressor that has seized looks the same.",
+	},
+	{rimewatch.NotCooling, string(rimewatch.UnmetNoRun)}: {
+		title: "Not cooling: the compressor does not run",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has not run for %t.",
+		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked. A defrost that takes far longer than its others looks the same at first.",
+	},
+	{rimewatch.NotCooling, string(rimewatch.UnmetNoEffect)}: {
+		title: "Not cooling although it runs",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor runs, but the zone has not become colder for %t.",
+		do:    "Check the door, that the evaporator fan turns and that the coil is free of ice, then the condenser and the charge. Goods loaded warm look the same for a while.",
 	},
 	{typ: rimewatch.DoorOpenSuspected}: {
 		title: "Door probably open", ending: "Door probably closed again",
@@ -205,7 +230,10 @@ var conditions = map[key]entry{
 const sitePartly = "Some of its %o devices are reporting again after %t. Still silent: %n. Each has its own alert."
 
 // unknown is for a type that this version does not know.
-var unknown = entry{title: "Needs attention", ending: "Back to normal", what: "Something is not as usual.", over: "It is back to normal."}
+var unknown = entry{title: "Needs attention", ending: "No longer so", what: "Something is not as usual.", over: "That is no longer so."}
+
+// elsewhere is for a unit that cools, but at another level than when it was found not to.
+const elsewhere = "It cools and stops by itself, at another temperature than before. It had not been cooling as usual for %t; the highest was %p."
 
 const relearningEnding = "Learning what is normal again"
 

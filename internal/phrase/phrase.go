@@ -60,6 +60,9 @@ func entryOf(a *rimewatch.Alert) entry {
 		e = unknown
 	}
 	own, has := conditions[key{a.Type, a.Metric}]
+	if a.Unmet != "" {
+		own, has = conditions[key{a.Type, string(a.Unmet)}]
+	}
 	if _, measured := rimewatch.FieldByName(a.Metric); measured && !has {
 		own, has = conditions[key{a.Type, anyField}]
 	}
@@ -130,7 +133,7 @@ func (w Words) Ending(a *rimewatch.Alert) string {
 		return w.Say(supersededEnding[a.Superseded])
 	}
 	if a.Prediction != nil {
-		return w.Say(predictionEnding)
+		return w.Say(predictionEnding(a.EndedBecause()).title)
 	}
 	return w.fill(entryOf(a).ending, a)
 }
@@ -160,6 +163,8 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 		return join(w.fill(supersededBy[a.Superseded], a), w.Say("Nothing has recovered.")), ""
 	case a.Resolution != rimewatch.ResolvedAuto: // by a person, or its device is gone: the condition may still hold
 		return w.fill(e.what, a), ""
+	case a.Ending == rimewatch.EndedElsewhere:
+		return w.fill(elsewhere, a), ""
 	case a.Type == rimewatch.SiteOffline && value(a.Value) > 0:
 		return w.fill(sitePartly, a), ""
 	default:

@@ -68,6 +68,7 @@ var scenes = []scene{
 	{rimewatch.SensorFault, "all_temperatures", "", 0, 0, 0, 0, 0, 5, 190},
 	{rimewatch.SensorFault, "product_zone_and_ambient", "", 0, 0, 0, 0, 0, 5, 190},
 	{rimewatch.SensorFault, "discharge_and_suction", "", 0, 0, 0, 0, 0, 5, 190},
+	{rimewatch.NotCooling, "product_zone_temp", "°C", -19.2, -12, -16.8, -11.4, -21.5, 21, 300},
 }
 
 // alertOf returns the alert of a scene some minutes after its condition began.
@@ -275,7 +276,7 @@ func TestQuantities(t *testing.T) {
 // TestPredictionOver: without observations the sentence about the time before begins with the cause.
 func TestPredictionOver(t *testing.T) {
 	a := &rimewatch.Alert{Type: "condenser_fouling_suspected", Status: rimewatch.AlertResolved, Prediction: &rimewatch.Prediction{Fault: "condenser_fouling"}}
-	if got := phrase.In(rimewatch.Locale{}).Message(a); got != "The readings are back to what is normal for this unit. Before: Most likely a dirty condenser." {
+	if got := phrase.In(rimewatch.Locale{}).Message(a); got != "What it rested on is no longer seen. Before: Most likely a dirty condenser." {
 		t.Errorf("%q", got)
 	}
 }

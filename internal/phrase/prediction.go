@@ -56,7 +56,26 @@ func (w Words) Fault(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-const predictionEnding = "Back to normal"
+// ended is how a prediction that is over is told.
+type ended struct{ title, because string }
+
+// predictionEndings are those of each reason; predictionEnding of one that was not noted.
+var predictionEndings = map[rimewatch.Ending]ended{
+	rimewatch.EndedAsUsual:     {"As usual for two days", "While it ran, the readings of two days were what is usual for this unit."},
+	rimewatch.EndedUnconfirmed: {"Not confirmed", "It rested on single events, and the readings of the two days after them did not confirm it."},
+	rimewatch.EndedOtherFault:  {"Another fault fits better", "Another fault fits better by now: see the alert that has replaced this one."},
+	rimewatch.EndedSensor:      {"It was a sensor", "What departed was what a sensor shows, and not the unit: see the alert about that sensor."},
+	rimewatch.EndedAmbient:     {"Compared with a wrong ambient", "The ambient sensor is wrong, and all that departed was compared with it: see the alert about that sensor."},
+	rimewatch.EndedVaries:      {"The compressor varies its load", "The compressor has turned out to vary its speed or load, so what was compared says nothing about a fault."},
+	rimewatch.EndedRemoved:     {"Removed", "Its device was removed."},
+}
+
+func predictionEnding(why rimewatch.Ending) ended {
+	if e, known := predictionEndings[why]; known {
+		return e
+	}
+	return ended{"No longer seen", "What it rested on is no longer seen."}
+}
 
 func (w Words) predictionTitle(p *rimewatch.Prediction) string {
 	f, known := faults[p.Fault]
@@ -148,10 +167,8 @@ func (w Words) predictionParts(a *rimewatch.Alert) (what, advice string) {
 		return join(lead, w.observations(p.Evidence), w.Cause(p)+".", w.Risk(p)+".", after), w.RecommendedAction(p)
 	case a.Relearning != "":
 		lead = w.relearning(a.Relearning)
-	case a.Resolution == rimewatch.ResolvedSuperseded:
-		lead = w.Say("Another fault fits better by now: see the alert that has replaced this one.")
 	default:
-		lead = w.Say("The readings are back to what is normal for this unit.")
+		lead = w.Say(predictionEnding(a.EndedBecause()).because)
 	}
 	return join(lead, w.Sayf("Before: %s", join(w.observations(p.Evidence), w.Cause(p)+"."))), ""
 }

@@ -29,6 +29,7 @@ type Transition struct {
 	Type               rimewatch.AlertType
 	Severity           rimewatch.Severity
 	Resolution         rimewatch.Resolution // of a Resolved one: auto, or superseded by another type
+	Ending             rimewatch.Ending     // of a Resolved one: why
 	At                 rimewatch.Time       // event time of what brought it
 	ConditionStartedAt rimewatch.Time       // event time at which the departure began
 	Metric             string               // that departed most
@@ -90,7 +91,7 @@ func (s *State) judge(u *unit.State, o *unit.Observation, out []Transition) []Tr
 	d := diagnose(&f)
 	a := &s.alarm
 	if a.active() {
-		return s.follow(u, at, strong || weak, &d, &f, out)
+		return s.follow(u, o, strong || weak, &d, &f, out)
 	}
 	a.pending = count(a.pending, strong)
 	a.weak = count(a.weak, weak)
@@ -373,16 +374,20 @@ func (s *State) endsOf(u *unit.State, spec *fault) []limit {
 	return []limit{{unit.Vibration, max(100*(math.Log(4.5)-usual), 100*math.Log(4))}}
 }
 
-// follow keeps an open alert up to date, or ends it.
-func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
-	a := &s.alarm
+// follow keeps an open alert up to date, or ends it. A window in which the unit showed
+// nothing, or in which it does not do what it is for, is no sign that it is well.
+func (s *State) follow(u *unit.State, o *unit.Observation, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
+	a, at := &s.alarm, o.At
 	if a.byEvent && at-a.renewed.Time() < eventHold {
 		a.supported = a.supported || supported
 		return out
 	}
 	if !supported {
+		if o.Shown&decisives == 0 || o.Unmet {
+			return out
+		}
 		if a.calm++; a.calm >= calmWindows {
-			return s.resolve(u, at, rimewatch.ResolvedAuto, out)
+			return s.resolve(u, at, s.calmed(), out)
 		}
 		return out
 	}
@@ -393,7 +398,7 @@ func (s *State) follow(u *unit.State, at rimewatch.Time, supported bool, d *diag
 	before, severity := *a, a.critical
 	s.keepName(u, at, d, f)
 	if faults[d.first].alert != faults[a.fault].alert {
-		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
+		out = s.resolve(u, at, rimewatch.EndedOtherFault, out)
 		s.alarm = alarm{opened: unit.StampOf(at), since: before.since, renewed: unit.StampOf(at)}
 		s.take(u, d, f, at)
 		s.alarm.critical = s.grave()
@@ -420,11 +425,22 @@ func (s *State) grave() bool {
 	return a.risk >= 0.75 || a.hasLead && a.lead.h < 48 || a.byEvent && faults[a.fault].within <= 6
 }
 
-func (s *State) resolve(u *unit.State, at rimewatch.Time, how rimewatch.Resolution, out []Transition) []Transition {
+// calmed is why an alert ends that nothing has supported for calmWindows.
+func (s *State) calmed() rimewatch.Ending {
+	if s.alarm.byEvent && !s.alarm.supported {
+		return rimewatch.EndedUnconfirmed
+	}
+	return rimewatch.EndedAsUsual
+}
+
+func (s *State) resolve(u *unit.State, at rimewatch.Time, why rimewatch.Ending, out []Transition) []Transition {
 	f := s.findings(u)
 	t := s.transition(u, Resolved, at, &f)
-	t.Resolution = how
-	if q := &s.quick; s.alarm.byEvent && !s.alarm.supported && how == rimewatch.ResolvedAuto {
+	t.Resolution, t.Ending = rimewatch.ResolvedSuperseded, why
+	if why == rimewatch.EndedAsUsual || why == rimewatch.EndedUnconfirmed {
+		t.Resolution = rimewatch.ResolvedAuto
+	}
+	if q := &s.quick; why == rimewatch.EndedUnconfirmed {
 		// No window ever bore it out: whatever it was, it is not to cry again soon,
 		// and the less so the more often it has.
 		q.muted = unit.StampOf(at + suddenMute<<min(2*q.cried, 8))
@@ -437,7 +453,7 @@ func (s *State) resolve(u *unit.State, at rimewatch.Time, how rimewatch.Resoluti
 // Relearn forgets what was found by a baseline that is learnt anew, and ends
 // what is open as superseded.
 func (s *State) Relearn(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
-	out = s.forget(u, at, out)
+	out = s.forget(u, at, rimewatch.EndedRelearning, out)
 	s.raised = fiNone
 	return out
 }
@@ -480,9 +496,9 @@ func (s *State) Dismiss(at rimewatch.Time) {
 const dismissMute = rimewatch.Hour / 2
 
 // forget starts anew, and ends what is open as superseded.
-func (s *State) forget(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
+func (s *State) forget(u *unit.State, at rimewatch.Time, why rimewatch.Ending, out []Transition) []Transition {
 	if s.alarm.active() {
-		out = s.resolve(u, at, rimewatch.ResolvedSuperseded, out)
+		out = s.resolve(u, at, why, out)
 	}
 	*s = State{raised: s.raised}
 	return out

@@ -29,19 +29,19 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	}
 	from := len(out)
 	if o.Relearnt {
-		out = s.forget(u, o.At, out)
+		out = s.forget(u, o.At, rimewatch.EndedRelearning, out)
 	}
 	if a := &s.alarm; u.Modulated() && a.active() && (unjudged(u) || a.byEvent) {
-		out = s.forget(u, o.At, out) // what is usual of a fixed speed says nothing of it
+		out = s.forget(u, o.At, rimewatch.EndedVaries, out) // what is usual of a fixed speed says nothing of it
 	}
 	if unjudged(u) {
 		return s.announce(u, o.At, from, out)
 	}
 	if a := &s.alarm; a.active() && a.departs != 0 && a.departs&decisives&^u.Aside() == 0 && !a.byEvent {
-		out = s.resolve(u, o.At, rimewatch.ResolvedSuperseded, out) // it was a sensor
+		out = s.resolve(u, o.At, rimewatch.EndedSensor, out)
 	}
 	if a := &s.alarm; a.active() && u.AirOff() && !a.byEvent {
-		out = s.resolve(u, o.At, rimewatch.ResolvedSuperseded, out) // all that departed was compared with a wrong ambient
+		out = s.resolve(u, o.At, rimewatch.EndedAmbient, out)
 	}
 	if u.Doubtful() || u.Contradicted() || u.Missing().Has(rimewatch.AmbientTemp) {
 		return s.announce(u, o.At, from, out)
@@ -85,7 +85,7 @@ func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Trans
 		kept := s.alarm
 		s.alarm = alarm{fault: s.raised}
 		t := s.transition(u, Resolved, at, &f)
-		t.Resolution = rimewatch.ResolvedAuto
+		t.Resolution, t.Ending = rimewatch.ResolvedAuto, rimewatch.EndedAsUsual
 		s.alarm = kept
 		out = append(out, t)
 	}

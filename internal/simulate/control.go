@@ -68,7 +68,7 @@ func (u *Unit) stepControl(dt float64) {
 	}
 	want := (c.calling || u.eff.stuckOn) && !u.eff.stuckOff && (c.phase == cooling || c.phase == chilling) || u.hotGas()
 	switch {
-	case !u.eff.power || u.feed < dropOut*u.p.Volts:
+	case !u.eff.power || u.eff.noContact || u.feed < dropOut*u.p.Volts:
 		u.stop()
 	case c.running && !want && (c.since >= minOn || c.phase == melting && !u.p.HotGas):
 		u.stop()

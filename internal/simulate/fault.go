@@ -71,6 +71,7 @@ type effects struct {
 	gasket      float64 // share of the open door's flow, all the time
 	melt        float64 // factor on the melting of frost by room air
 	chatter     float64 // 0–1, contactor losing contact
+	noContact   bool    // the contactor does not pull in
 	singlePhase bool
 	stuckOn     bool
 	stuckOff    bool
@@ -133,6 +134,10 @@ var faultSpecs = [...]faultSpec{
 		effect: func(e *effects, s float64) { e.startFails = max(e.startFails, 0.75*s) }},
 	{name: "contactor_fault", alias: []string{"contactor"}, usual: 0.7,
 		effect: func(e *effects, s float64) { e.chatter = max(e.chatter, s) }},
+	{name: "contactor_open", alias: []string{"dead"}, usual: 1,
+		effect: func(e *effects, _ float64) { e.noContact = true }},
+	{name: "locked_rotor", alias: []string{"seized"}, usual: 1,
+		effect: func(e *effects, _ float64) { e.startFails = 1 }},
 	{name: "single_phasing", alias: []string{"phase_loss"}, usual: 1,
 		effect: func(e *effects, _ float64) { e.singlePhase = true }},
 	{name: "voltage_sag", alias: []string{"sag", "brownout"}, usual: 0.7,

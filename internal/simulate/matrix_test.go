@@ -59,6 +59,8 @@ var freezerMatrix = []matrixRow{
 	{"sag", 0.7, same, same, same, about(8, 2.5), about(1, 0.05), about(0.56, 0.05), band{0, 1}, false},
 	{"overvoltage", 0.8, same, same, same, band{1, 15}, about(1, 0.05), about(0.56, 0.05), band{}, false},
 	{"single_phasing", 1, about(41, 5), anything, anything, anything, anything, about(0, 0), about(336, 30), true},
+	{"contactor_open", 1, about(41, 5), anything, anything, anything, anything, about(0, 0), band{}, true},
+	{"locked_rotor", 1, about(41, 5), anything, anything, anything, anything, about(0, 0), about(336, 30), true},
 	{"stuck_on", 1, about(-9, 2.5), about(6, 3), about(-6.6, 2.5), about(-17, 4), about(0.98, 0.05), about(0.93, 0.04), band{}, false},
 	{"stuck_off", 1, about(41, 5), anything, anything, anything, anything, about(0, 0), band{}, true},
 	{"defrost_stuck", 1, atLeast(35), anything, anything, anything, anything, about(0, 0), band{}, true},

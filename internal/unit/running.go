@@ -473,3 +473,9 @@ func (s *State) warm(e rimewatch.Time) bool {
 // Settled reports whether the compressor has run for so long at e that the pipes
 // have taken on their temperatures.
 func (w *running) Settled(e rimewatch.Time) bool { return w.since.Time()+2*warmUp <= e }
+
+// ByCurrent reports whether the compressor is seen to run by its current.
+func (w *running) ByCurrent() bool { return w.source == fromAmps }
+
+// Started reports whether the compressor has run since a start was last seen to be tried.
+func (w *running) Started() bool { return w.lastOn.Time() > w.spikedAt.Time()+spikeLasts }

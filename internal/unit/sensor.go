@@ -254,3 +254,7 @@ func (s *State) Fresh() rimewatch.Time {
 	}
 	return s.zoneAt
 }
+
+// ZoneStep is the least change of the zone that was ever seen, K: what its sensor
+// resolves; 0 before the first.
+func (s *State) ZoneStep() float64 { return float64(s.stuck.step) }

@@ -90,6 +90,10 @@ type Observation struct {
 	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain, and of a zone that is put aside
 	unreached   bool                     // the zone is put aside
 
+	// Unmet says that the unit does not do what it is for, as the rules have found of this
+	// reading: nothing that is seen of its machine is an end of what ails it.
+	Unmet bool
+
 	Relearnt bool // learning began anew before this reading: the silence was long
 }
 

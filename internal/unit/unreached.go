@@ -59,7 +59,7 @@ func reaches(e *rimewatch.Equipment, from, to Fixed, in rimewatch.Time, steps fl
 	}
 	end, tau := max(warmest, was+eitherWay), warmIn
 	switch {
-	case now > was && e != nil && (e.Slug == "blast_chiller" || e.Slug == "blast_freezer"):
+	case now > was && e != nil && e.ChillsBatches():
 		end = hotLoad
 	case now < was:
 		end, tau = was-eitherWay, coldIn

@@ -121,6 +121,8 @@ var scenes = []scene{
 		days := float64(r.At-warms) / float64(rimewatch.Day)
 		r.Set(rimewatch.ProductZoneTemp, r.Values[rimewatch.ProductZoneTemp]+0.5*min(days, 20-days))
 	}, what: "half a kelvin a day, then back", lasts: 20 * 24 * hours, before: 72 * hours, after: 22 * 24 * hours, panels: []field{zoneOf(limitAt(-15))}},
+	{typ: rimewatch.NotCooling, title: "not_cooling: the contactor of a freezer fails", equipment: "walkin_freezer", faults: fault("contactor_open", 1),
+		what: "contactor open", lasts: 90 * time.Minute, before: 2 * hours, after: 5 * hours, panels: []field{zoneOf(limitAt(-15)), amps}},
 	{typ: rimewatch.DoorOpenSuspected, title: "door_open_suspected: somebody forgot the door of a reach-in cooler", equipment: "reach_in_cooler", faults: fault("door_open", 0.8),
 		what: "door open", lasts: 4 * hours, before: 2 * hours, after: 7 * hours, panels: []field{zoneOf(limitAt(5)), amps}},
 	{typ: rimewatch.HighHumidity, title: "high_humidity: damp air in the machine room", equipment: "walkin_cooler", change: plus(rimewatch.Humidity, 34),

@@ -98,7 +98,7 @@ func (c *Context) over(d *Data, v *rimewatch.AlertView) {
 		if v.Note != "" {
 			d.Text += " " + w.Sayf("Note: %s", v.Note)
 		}
-	case v.Resolution == rimewatch.ResolvedSuperseded && v.Superseded == "" && v.Relearning == "":
+	case v.EndedBecause() == rimewatch.EndedRemoved:
 		subject = w.Sayf("%s: removed", name)
 		d.Text = w.Sayf("%s was removed or replaced, so the alert “%s” is resolved.", name, title)
 	default:

@@ -33,4 +33,5 @@ export const types: Record<string, string> = {
   excessive_run_time: tr('Compressor running too much'),
   slow_recovery: tr('Slow to recover from defrost'),
   slow_warming: tr('Warming up slowly'),
+  not_cooling: tr('Not cooling'),
 };

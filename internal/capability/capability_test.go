@@ -1,0 +1,259 @@
+package capability
+
+import (
+	"math"
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+const begins = rimewatch.Time(1_800_000_000_000)
+
+// box is a freezer that cools from −18 to −20 °C in 9 min and warms up in 17, sampled once
+// in every minutes.
+type box struct {
+	t        *testing.T
+	unit     unit.State
+	s        State
+	at       rimewatch.Time
+	every    rimewatch.Time
+	zone     float64
+	on       bool
+	zoneOnly bool
+	volts    float64
+	overs    []Over
+}
+
+func newBox(t *testing.T) *box {
+	return &box{t: t, at: begins, every: minute, zone: -18, on: true, volts: 230}
+}
+
+// reading sends the zone as it is and the current of a compressor that runs or stands, or the
+// given one.
+func (b *box) reading(amps float64) {
+	r := rimewatch.Reading{At: b.at, ReceivedAt: b.at}
+	r.Set(rimewatch.ProductZoneTemp, math.Round(b.zone*10)/10)
+	if !b.zoneOnly {
+		r.Set(rimewatch.AmpDraw, amps)
+		r.Set(rimewatch.Voltage, b.volts)
+	}
+	var o unit.Observation
+	c := unit.Config{Equipment: freezer()}
+	b.unit.Observe(&c, &r, b.at, 0, &o)
+	if over := b.s.Observe(&b.unit, &o, false, false); over != Lasts {
+		b.overs = append(b.overs, over)
+	}
+	b.at += b.every
+}
+
+func freezer() *rimewatch.Equipment {
+	e, _ := rimewatch.EquipmentBySlug("walkin_freezer")
+	return e
+}
+
+// cycle runs the thermostat between two temperatures for a time.
+func (b *box) cycle(d rimewatch.Time, low, high float64) {
+	for end := b.at + d; b.at < end; {
+		step := float64(b.every) / float64(minute)
+		if b.on {
+			b.zone -= (high - low) / 9 * step
+			b.on = b.zone > low
+		} else {
+			b.zone += (high - low) / 17 * step
+			b.on = b.zone >= high
+		}
+		b.reading(b.amps())
+	}
+}
+
+func (b *box) amps() float64 {
+	if b.on {
+		return 8
+	}
+	return 0.1
+}
+
+// warm lets the zone warm up by so many K an hour and returns after how many minutes a cause
+// was found, −1 = it was not.
+func (b *box) warm(d rimewatch.Time, slope float64, amps func(i int) float64) int {
+	for i := range int(d / b.every) {
+		b.zone += slope * float64(b.every) / float64(hour)
+		b.reading(amps(i))
+		if b.s.Cause() != Met {
+			return int((rimewatch.Time(i) + 1) * b.every / minute)
+		}
+	}
+	return -1
+}
+
+func steady(v float64) func(int) float64 { return func(int) float64 { return v } }
+
+// TestCauses: demand without cooling is found some minutes after the start that did not
+// come, and by its cause.
+func TestCauses(t *testing.T) {
+	tries := func(i int) float64 { // a locked rotor, seen every fourth minute
+		if i%4 == 0 {
+			return 45
+		}
+		return 0.1
+	}
+	for _, tc := range []struct {
+		name     string
+		zoneOnly bool
+		amps     func(int) float64
+		slope    float64
+		cause    Cause
+		from, to int // min after it was last as cold as it begins to cool
+	}{
+		{"no current", false, steady(0.1), 6, NoCurrent, 15, 20},
+		{"locked rotor", false, tries, 6, LockedRotor, 15, 20},
+		{"it runs", false, steady(8), 6, NoEffect, 55, 65},
+		{"the zone alone", true, nil, 6, NotFalling, 45, 55},
+		{"it is as warm as ever", false, steady(0.1), 0, Met, -1, -1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBox(t)
+			b.zoneOnly = tc.zoneOnly
+			b.cycle(8*rimewatch.Day, -20, -18)
+			if b.s.Cause() != Met || b.s.Unmet() && b.zone < -18.3 {
+				t.Fatalf("%v before anything failed", b.s.Cause())
+			}
+			for b.on || b.zone < -18.2 {
+				b.cycle(minute, -20, -18)
+			}
+			amps := tc.amps
+			if amps == nil {
+				amps = steady(0)
+			}
+			got := b.warm(4*hour, tc.slope, amps)
+			if got < tc.from || got > tc.to || b.s.Cause() != tc.cause {
+				t.Errorf("%d after %d min, want %d after %d to %d (usual start %.2f, stop %.2f)", b.s.Cause(), got, tc.cause, tc.from, tc.to, b.s.cutIn, b.s.cutOut)
+			}
+		})
+	}
+}
+
+// dead lets a known box stand until that is found.
+func dead(t *testing.T) *box {
+	t.Helper()
+	b := newBox(t)
+	b.cycle(8*rimewatch.Day, -20, -18)
+	if b.warm(2*hour, 6, steady(0.1)) < 0 {
+		t.Fatal("not found")
+	}
+	return b
+}
+
+// TestNeverLearntAsUsual: a compressor that stands for 30 days, while the zone follows the
+// room by day and night, has not cooled, whatever it looks like by then.
+func TestNeverLearntAsUsual(t *testing.T) {
+	b := dead(t)
+	limit := b.s.Limit()
+	for i := range 30 * 24 * 60 {
+		b.zone = 18 + 3*math.Sin(float64(i)/229)
+		b.reading(0.1)
+	}
+	if b.s.Cause() != NoCurrent || b.s.Limit() != limit || len(b.overs) > 0 || !b.s.Unmet() {
+		t.Errorf("cause %d, limit %.2f was %.2f, ended %v", b.s.Cause(), b.s.Limit(), limit, b.overs)
+	}
+}
+
+// TestCools: it ends when the unit has cooled down twice to where it stopped before, and not
+// by a zone that is merely colder for a while.
+func TestCools(t *testing.T) {
+	b := dead(t)
+	for range 180 {
+		b.zone = -19
+		b.reading(0.1)
+	}
+	if len(b.overs) > 0 || b.s.Cause() == Met {
+		t.Fatal("ended by a cold zone alone")
+	}
+	b.on = true
+	b.cycle(20*minute, -20, -18)
+	if len(b.overs) > 0 {
+		t.Fatal("ended by one run")
+	}
+	b.cycle(40*minute, -20, -18)
+	if len(b.overs) != 1 || b.overs[0] != Cools || b.s.Unmet() && b.zone < -18.3 {
+		t.Errorf("ended %v, cause %d", b.overs, b.s.Cause())
+	}
+}
+
+// TestCoolsElsewhere: a thermostat that was set otherwise is seen after twenty full cycles.
+func TestCoolsElsewhere(t *testing.T) {
+	b := dead(t)
+	b.on = true
+	b.cycle(5*hour, -15, -13)
+	if len(b.overs) > 0 {
+		t.Fatal("ended too soon")
+	}
+	b.cycle(6*hour, -15, -13)
+	if len(b.overs) != 1 || b.overs[0] != Elsewhere {
+		t.Errorf("ended %v", b.overs)
+	}
+}
+
+// TestExcused: what ended by itself before, such as a defrost, is waited for, and two fifths longer.
+func TestExcused(t *testing.T) {
+	b := newBox(t)
+	for range 16 {
+		b.cycle(12*hour, -20, -18)
+		b.on = false
+		if found := b.warm(24*minute, 10, steady(0.1)); found >= 0 && b.at > begins+7*rimewatch.Day {
+			t.Fatalf("a defrost like those before was told after %d min", found)
+		}
+		b.on = true
+	}
+	for b.on || b.zone < -18.2 {
+		b.cycle(minute, -20, -18)
+	}
+	if got := b.warm(2*hour, 6, steady(0.1)); got < 28 || got > 40 {
+		t.Errorf("told after %d min, want 1.4 times 24", got)
+	}
+}
+
+// TestClocksStand while the mains are out: no unit can cool then, and another alert says so.
+func TestClocksStand(t *testing.T) {
+	b := newBox(t)
+	b.cycle(8*rimewatch.Day, -20, -18)
+	b.volts = 0
+	if got := b.warm(2*hour, 3, steady(0)); got >= 0 {
+		t.Errorf("told after %d min without mains", got)
+	}
+}
+
+// TestOneOddReading is none: 20 K up or down in one reading change nothing that is known.
+func TestOneOddReading(t *testing.T) {
+	for _, by := range []float64{-20, 20} {
+		b := newBox(t)
+		b.cycle(8*rimewatch.Day, -20, -18)
+		zone := b.zone
+		b.zone += by
+		b.reading(b.amps())
+		b.zone = zone
+		b.cycle(2*hour, -20, -18)
+		if b.s.Cause() != Met || len(b.overs) > 0 || math.Abs(float64(b.s.cutIn)+18) > 0.3 {
+			t.Errorf("%+v K: cause %d, usual start %.2f", by, b.s.Cause(), b.s.cutIn)
+		}
+	}
+}
+
+// TestCodec: a state that is read behaves as the one that was written.
+func TestCodec(t *testing.T) {
+	b := dead(t)
+	c := unit.Writer(nil)
+	own := b.s
+	own.Code(&c)
+	list, _ := c.Done()
+	var read State
+	c = unit.Reader(list)
+	read.Code(&c)
+	if rest, ok := c.Done(); !ok || len(rest) > 0 || read != b.s {
+		t.Errorf("%v, %d bytes left:\n%+v, was\n%+v", ok, len(rest), read, b.s)
+	}
+	if len(list) > 160 {
+		t.Errorf("%d bytes", len(list))
+	}
+}

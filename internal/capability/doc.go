@@ -1,0 +1,15 @@
+// Package capability learns whether a unit gets cold when it is told to: at which zone
+// temperature its runs usually begin and end, and how long it is beyond that without
+// running, or runs without getting colder. State.Observe takes what package unit has made
+// of a reading. It is pure: no clock, no randomness.
+//
+//   - usual.go learns the unit's usual start and stop, from its compressor, or from the
+//     turning points of the zone where nothing shows that;
+//   - capability.go keeps the clocks of demand without cooling and says when they have
+//     run out, why, and when the unit has shown that it cools.
+//
+// The numbers are those of a study on simulated units of foreign equations and on
+// recordings: 27 healthy device-years, no run said wrongly 0.13 times a device-year, no
+// effect 0.09 times. What was usual when demand was not met is kept as it was then until
+// the unit has shown that it cools: a dead compressor is never what is usual.
+package capability

@@ -1,0 +1,125 @@
+package capability
+
+import (
+	"math"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/unit"
+)
+
+const (
+	second = rimewatch.Second
+	minute = rimewatch.Minute
+	hour   = rimewatch.Hour
+)
+
+// usual is at which zone temperature the unit begins and ends to cool. All three are
+// streaming medians: defrosts, deliveries and single odd readings move them little.
+type usual struct {
+	cutIn   float32 // °C at which a run begins
+	cutOut  float32 // °C at which it ends
+	scatter float32 // K, median distance of a start from cutIn
+	high    float32 // °C that the zone exceeds for 4 % of the time
+	noise   float32 // K, mean second difference of the zone
+	starts  uint16  // learnt from, saturating
+	stops   uint16
+}
+
+const (
+	leastStarts = 10               // before cutIn and cutOut are known
+	firstStarts = 12               // learnt as means
+	mostStarts  = 1000             // counted
+	medianStep  = 0.15             // of the scatter, by which a median moves at a start
+	leastStep   = 0.02             // K
+	highShare   = 0.96             // quantile
+	highIn      = 12 * hour        // by which it follows
+	highFirst   = 2 * hour         // in the first days
+	leastMargin = 0.3              // K beyond the usual start that count
+	spanMargin  = 0.25             // of the usual differential, likewise
+	scatters    = 3                // likewise
+	slowAfter   = 330 * second     // between readings: what the thermostat does is not seen
+	leastSpan   = float32(0.2)     // K between start and stop
+	perNoise    = 3.5 / 1.95       // of a second difference, whose mean is 1.95 σ for white noise: 3.5 σ
+	noiseStep   = float32(1 / 64.) // of a reading
+)
+
+// learnt reports whether starts and stops are known.
+func (m *usual) learnt() bool { return m.starts >= leastStarts && m.stops >= leastStarts }
+
+// span is the usual differential, K.
+func (m *usual) span() float32 { return max(leastSpan, m.cutIn-m.cutOut) }
+
+// begin is the zone temperature beyond which the unit ought to cool, without a margin.
+// Where starts are rare, as those of a compressor that turns slower instead of stopping,
+// they are those after defrosts: how warm the zone is for 4 % of the time bounds it.
+func (m *usual) begin(slow bool) float32 {
+	if slow || !m.learnt() {
+		return m.high
+	}
+	return min(m.cutIn, m.high)
+}
+
+// margin is how far beyond that the zone must be, K, where its sensor resolves step.
+func (m *usual) margin(step float32) float32 {
+	return max(leastMargin, spanMargin*m.span(), step, scatters*m.scatter, perNoise*m.noise)
+}
+
+// fall is by how much the zone must have fallen to be getting colder, K.
+func (m *usual) fall(step float32) float32 {
+	return max(leastMargin, 1.2*step, 0.2*m.span(), perNoise*m.noise)
+}
+
+func (m *usual) noteStart(v float32) {
+	d := v - m.cutIn
+	if m.starts < firstStarts {
+		m.cutIn += d / float32(m.starts+1)
+		m.scatter += (abs(v-m.cutIn) - m.scatter) / float32(m.starts+1)
+	} else {
+		m.cutIn += clamp(d, medianStep*m.scatter+leastStep)
+		m.scatter = max(leastStep, m.scatter+clamp(abs(d)-m.scatter, medianStep*m.scatter))
+	}
+	m.starts = min(m.starts+1, mostStarts)
+}
+
+func (m *usual) noteStop(v float32) {
+	if m.stops < firstStarts {
+		m.cutOut += (v - m.cutOut) / float32(m.stops+1)
+	} else {
+		m.cutOut += clamp(v-m.cutOut, medianStep*m.scatter+leastStep)
+	}
+	m.stops = min(m.stops+1, mostStarts)
+}
+
+// follow lets the upper quantile follow the zone for a time.
+func (m *usual) follow(v float32, dt, age rimewatch.Time) {
+	tau := highIn
+	if age < knownAfter {
+		tau = highFirst
+	}
+	move := max(1, m.span()) * float32(min(dt, 20*minute)) / float32(tau)
+	if v > m.high {
+		m.high += min(highShare*move, v-m.high)
+	} else {
+		m.high -= min((1-highShare)*move, m.high-v)
+	}
+}
+
+// takeNoise takes three raw readings in a row, newest first.
+func (m *usual) takeNoise(a, b, c unit.Fixed) {
+	d := float32((a - b - (b - c)).Float())
+	if m.noise == 0 {
+		m.noise = 0.05
+	}
+	m.noise += noiseStep * (min(abs(d), 4*m.noise) - m.noise)
+}
+
+func abs(v float32) float32 { return max(v, -v) }
+
+// clamp bounds v to ±most.
+func clamp(v, most float32) float32 { return max(-most, min(v, most)) }
+
+func (m *usual) code(c *unit.Codec) {
+	c.Floats(&m.cutIn, &m.cutOut, &m.scatter, &m.high, &m.noise)
+	c.Shorts(&m.starts, &m.stops)
+	c.Check(!math.IsInf(float64(m.cutIn+m.cutOut+m.high), 0))
+}
