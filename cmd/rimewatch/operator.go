@@ -46,11 +46,8 @@ func (f *dataFlag) orInstalled(settings string) error {
 		return nil
 	}
 	text, err := os.ReadFile(settings)
-	switch {
-	case errors.Is(err, fs.ErrPermission):
+	if errors.Is(err, fs.ErrPermission) {
 		return fmt.Errorf("there is no store in %s, and where the installed service has its own is in %s, which only root may read: try sudo", f.Data, settings)
-	case err != nil:
-		return nil
 	}
 	for line := range strings.Lines(string(text)) {
 		switch name, value, _ := strings.Cut(strings.TrimSpace(line), "="); name {
