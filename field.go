@@ -99,7 +99,7 @@ var fields = fieldTable{
 	Voltage: {Name: "voltage", Label: "Voltage", Short: "Voltage", Unit: "V", Doc: "V RMS",
 		Min: 0, Max: 1000, Low: 0, High: 700, Example: 230.4, Digits: 0, Span: 20},
 	AmpDraw: {Name: "amp_draw", Label: "Current", Short: "Current", Unit: "A", Doc: "A RMS",
-		Min: 0, Max: 2000, Low: 0, High: 500, Example: 8.2, Digits: 1, Span: 2},
+		Min: 0, Max: 2000, Low: 0, High: 950, Example: 8.2, Digits: 1, Span: 2}, // a centrifugal chiller of 2 MW takes 700 A
 	VibrationLevel: {Name: "vibration_level", Label: "Vibration", Short: "Vibration", Unit: "mm/s", Doc: "mm/s RMS, velocity",
 		Min: 0, Max: 500, Low: 0, High: 100, Example: 2.1, Digits: 2, Span: 1},
 

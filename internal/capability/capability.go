@@ -99,6 +99,7 @@ const (
 	downsEnd   = 2                 // runs down to the usual stop that end it
 	othersEnd  = 20                // full cycles elsewhere that do
 	fullCycle  = 0.6               // of the usual differential
+	mostSeldom = 20 * minute       // between readings: a plant that stands by choice looks the same
 	markEvery  = 10 * minute       // of the zone, by which it is seen how fast it warms up
 	leastADay  = 3                 // cycles of a unit that is seen to cool
 	coldEnds   = 2 * hour          // below the limit, of a unit whose stops say nothing
@@ -335,7 +336,7 @@ func (s *State) ended(from *unit.Stamp, worst *float32, at rimewatch.Time) {
 
 // find opens demand without cooling when a clock has run out.
 func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool) {
-	if s.age() < knownAfter || !slow && !s.learnt() && !u.Modulated() {
+	if interval > mostSeldom || s.age() < knownAfter || !slow && !s.learnt() && !u.Modulated() {
 		return
 	}
 	idle := max(leastIdle, rimewatch.Time(idleTimes*s.worstIdle)*second+interval)

@@ -97,7 +97,7 @@ func (s *State) gather(o *Observation) {
 	if p.runs == 0 && ran > neverStops {
 		s.model.gate = steadyAfter
 	}
-	if ran < s.Gate() || ran > s.Longest() {
+	if ran < s.Gate() || ran > s.Longest() || s.hourly() && ran < leastShows*float64(s.Interval())/float64(minute) {
 		return
 	}
 	if h.top > 0 {

@@ -60,8 +60,25 @@ const (
 	coldAgain = uint8(WindowsADay) // windows
 )
 
-// lostAfter is the gap after which a unit's phase is not known any more.
-const lostAfter = 20 * minute
+// lostAfter is the gap after which a unit's phase is not known any more, and lostGaps how
+// many usual ones are where it measures more seldom: what an hourly log shows are the long
+// runs of a large plant.
+const (
+	lostAfter = 20 * minute
+	lostGaps  = 2.5
+)
+
+// lost reports whether what a unit did in a time without readings is not known.
+func (t *timing) lost(gap rimewatch.Time) bool {
+	return gap > lostAfter && gap > rimewatch.Time(lostGaps*1000*t.gap)
+}
+
+// hourly reports whether readings come so seldom that a run which shows in fewer than some of
+// them says nothing of its course.
+func (t *timing) hourly() bool { return t.Interval() > lostAfter }
+
+// leastShows is in how many readings in a row a run of such a unit has to show.
+const leastShows = 6
 
 // followPhase takes a reading.
 func (s *State) followPhase(c *Config, o *Observation) {
@@ -71,7 +88,7 @@ func (s *State) followPhase(c *Config, o *Observation) {
 		p.zone += 0.3 * (float32(zone) - p.zone)
 	}
 	on, known := s.running.on && !s.defrost.declared, s.running.known
-	if s.at == 0 || o.Gap > lostAfter || !known {
+	if s.at == 0 || s.lost(o.Gap) || !known {
 		p.enter(Unknown, o.At)
 		if known && on {
 			p.phase, p.from, p.started = Recovering, Unknown, StampOf(o.At)
@@ -84,7 +101,7 @@ func (s *State) followPhase(c *Config, o *Observation) {
 		}
 		return
 	}
-	if (p.phase == NoPower || p.phase == Stopped && on) && o.At-p.since.Time() > stoodLong {
+	if (p.phase == NoPower || p.phase == Stopped && on && !s.hourly()) && o.At-p.since.Time() > stoodLong { // a large plant stands every night
 		s.doubts.sick = max(s.doubts.sick, coldAgain)
 	}
 	cooling := p.phase == Running || p.phase == Recovering
@@ -168,7 +185,7 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 			// Fixed afterwards, for longer runs would be measured later in them.
 			s.model.gate = min(steadyAfter, steadyShare*p.runMin)
 		}
-	case haveZone && p.runs >= 20 && p.fruitless(ran, zone, s.stuck.step):
+	case haveZone && !s.hourly() && p.runs >= 20 && p.fruitless(ran, zone, s.stuck.step):
 		if !p.nearNew(zone, s.stuck.step) {
 			p.newOut, p.shifted = zone, 0
 		}

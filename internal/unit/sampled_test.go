@@ -135,3 +135,39 @@ func TestFansAlone(t *testing.T) {
 		t.Error("fans are taken for a compressor whose line has become cold")
 	}
 }
+
+// TestHourlyLog: what an hourly log of a large plant shows is learnt, the runs of half a day
+// that it makes: a current of several hundred amperes is its own, and an hour between two
+// readings is no gap.
+func TestHourlyLog(t *testing.T) {
+	var s State
+	var c Config
+	var o Observation
+	for i := range rimewatch.Time(20 * 24) {
+		at := rimewatch.Time(1_800_000_000_000) + i*hour
+		r := rimewatch.Reading{At: at, ReceivedAt: at}
+		day := i % 24
+		on := day >= 7 && day < 19
+		wave := float64(i%5) / 10
+		for f, v := range map[rimewatch.Field][2]float64{ // standing, running
+			rimewatch.ProductZoneTemp: {14, 6.8}, rimewatch.CompressorDischargeTemp: {28, 45}, rimewatch.CompressorSuctionTemp: {15, 7.4},
+			rimewatch.AmbientTemp: {25, 29}, rimewatch.Voltage: {412, 412}, rimewatch.AmpDraw: {0, 600},
+		} {
+			x := v[0]
+			if on {
+				x = v[1]
+			}
+			r.Set(f, x+wave)
+		}
+		s.Observe(&c, &r, at, 0, &o)
+		if s.Broken() != 0 || s.SetAside() != 0 {
+			t.Fatalf("day %d: broken %v, set aside %v", i/24, s.Broken(), s.SetAside())
+		}
+	}
+	if s.LearntHours() < 60 {
+		t.Errorf("%d hours of steady running were learnt in 20 days with twelve each", s.LearntHours())
+	}
+	if s.Trips(24*hour) > 0 || s.FailedStarts(24) > 0 {
+		t.Error("starts and runs were judged that no hourly log shows")
+	}
+}
