@@ -60,9 +60,6 @@ describe('sites', () => {
     await button('Add contact').click();
     await dialog().getByLabel('Site').selectOption({ label: 'Quay' });
     await dialog().getByLabel('Name').fill('Polar Service');
-    await dialog().getByLabel('Phone number').fill('call me');
-    await button('Save', dialog()).click();
-    await dialog().getByText('Must be a telephone number').waitFor();
     await dialog().getByLabel('Phone number').fill('+1 555-0142');
     await visitor.fine('a contact');
     await button('Save', dialog()).click();
