@@ -46,7 +46,7 @@ func healthy(t *testing.T) (dir string) {
 	must(s.Recover(t.Context(), 1, func(int, store.Checkpoint) error { return nil }, func(int, *store.Entry) error { return nil }))
 	w := rimewatch.Workspace{Name: "Shop", TimeZone: "UTC", RawDays: 2, RollupDays: 60, CreatedAt: 1, UpdatedAt: 1}
 	u := rimewatch.User{Email: "olga@example.com", Locale: rimewatch.Locale{Units: "c"}, Theme: "dark"}
-	must(s.CreateFirstOwner(t.Context(), &w, &u))
+	must(s.People().CreateFirstOwner(t.Context(), &w, &u))
 	must(s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "Hall", TimeZone: "UTC"}))
 	must(s.Channels().Create(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "mail", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
 	must(s.AuditWorkspace(t.Context(), w.ID, "first", "x", nil))

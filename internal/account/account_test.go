@@ -35,29 +35,37 @@ type counted struct {
 
 var errDown = rimewatch.Errorf(rimewatch.CodeUnavailable, "The store is down.")
 
-func (c *counted) TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token, error) {
-	c.lookups.Add(1)
-	if c.hook != nil {
-		c.hook()
+func (c *counted) People() store.People { return countedPeople{c.Store.People(), c} }
+
+// countedPeople are the people of a counted store.
+type countedPeople struct {
+	store.People
+	c *counted
+}
+
+func (p countedPeople) TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token, error) {
+	p.c.lookups.Add(1)
+	if p.c.hook != nil {
+		p.c.hook()
 	}
-	if c.fail.Load() {
+	if p.c.fail.Load() {
 		return rimewatch.Token{}, errDown
 	}
-	return c.Store.TokenByHash(ctx, hash)
+	return p.People.TokenByHash(ctx, hash)
 }
 
-func (c *counted) TouchTokens(ctx context.Context, used map[int64]rimewatch.Time) error {
-	if c.fail.Load() {
+func (p countedPeople) TouchTokens(ctx context.Context, used map[int64]rimewatch.Time) error {
+	if p.c.fail.Load() {
 		return errDown
 	}
-	return c.Store.TouchTokens(ctx, used)
+	return p.People.TouchTokens(ctx, used)
 }
 
-func (c *counted) TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error {
-	if c.fail.Load() {
+func (p countedPeople) TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error {
+	if p.c.fail.Load() {
 		return errDown
 	}
-	return c.Store.TouchSession(ctx, id, lastUsed, expires)
+	return p.People.TouchSession(ctx, id, lastUsed, expires)
 }
 
 // fixture is a service over a real store with one workspace.

@@ -153,7 +153,7 @@ func (s *tokens) Authenticate(ctx context.Context, plain string, now rimewatch.T
 
 // admit looks a token up that is not in the cache.
 func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (_ *tokenEntry, ended Principal, _ error) {
-	t, err := s.store.TokenByHash(ctx, hash)
+	t, err := s.store.People().TokenByHash(ctx, hash)
 	if err != nil {
 		return nil, ended, notFoundIs(err, errUnauthenticated)
 	}
@@ -189,7 +189,7 @@ func (s *tokens) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time)
 	if e.fresh(now, tokenFresh) {
 		return nil // the one before us has asked
 	}
-	t, err := s.store.TokenByHash(ctx, e.hash)
+	t, err := s.store.People().TokenByHash(ctx, e.hash)
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return err
 	}
@@ -236,7 +236,7 @@ func (s *Service) Valid(ctx context.Context, p Principal, now rimewatch.Time) er
 }
 
 func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.Time) error {
-	sessions, err := s.store.Sessions(ctx, p.UserID, now)
+	sessions, err := s.store.People().Sessions(ctx, p.UserID, now)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (s *Service) validSession(ctx context.Context, p Principal, now rimewatch.T
 	if i < 0 {
 		return errUnauthenticated()
 	}
-	all, err := s.store.Memberships(ctx, p.UserID)
+	all, err := s.store.People().Memberships(ctx, p.UserID)
 	if err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (s *tokens) flushTokens(ctx context.Context, now rimewatch.Time) error {
 	if len(uses) == 0 {
 		return nil
 	}
-	err := s.store.TouchTokens(ctx, uses)
+	err := s.store.People().TouchTokens(ctx, uses)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err != nil {

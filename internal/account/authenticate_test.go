@@ -156,7 +156,7 @@ func TestLastUse(t *testing.T) {
 	f := newFixture(t)
 	tok, plain := f.token(TokenRequest{})
 	stored := func() rimewatch.Time {
-		got, err := f.store.TokenByHash(f.ctx, rimewatch.HashToken(plain))
+		got, err := f.store.People().TokenByHash(f.ctx, rimewatch.HashToken(plain))
 		f.ok(err)
 		return got.LastUsedAt
 	}

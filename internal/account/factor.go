@@ -48,7 +48,7 @@ func (s *Service) SecondFactor(ctx context.Context, p Principal) (Factor, error)
 	if err := p.RequirePerson(); err != nil {
 		return Factor{}, err
 	}
-	f, err := s.store.SecondFactor(ctx, p.UserID)
+	f, err := s.store.People().SecondFactor(ctx, p.UserID)
 	if err != nil {
 		return Factor{}, notFoundIs(err, func() error { return nil })
 	}
@@ -94,7 +94,7 @@ func (s *Service) BeginSecondFactor(ctx context.Context, p Principal, password s
 	if err != nil {
 		return FactorKey{}, err
 	}
-	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.BeginSecondFactor(ctx, u.ID, sealed)
+	return FactorKey{key.Secret(), key.URL(), qr.Bytes()}, s.store.People().BeginSecondFactor(ctx, u.ID, sealed)
 }
 
 // ConfirmSecondFactor makes the secret count once the app shows the right code
@@ -107,7 +107,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code str
 	if err != nil {
 		return in, nil, err
 	}
-	f, err := s.store.SecondFactor(ctx, u.ID)
+	f, err := s.store.People().SecondFactor(ctx, u.ID)
 	if err != nil {
 		return in, nil, err
 	}
@@ -119,7 +119,7 @@ func (s *Service) ConfirmSecondFactor(ctx context.Context, p Principal, code str
 	if err != nil {
 		return in, nil, err
 	}
-	if err := s.store.ConfirmSecondFactor(ctx, u.ID, step, hashes, now); err != nil {
+	if err := s.store.People().ConfirmSecondFactor(ctx, u.ID, step, hashes, now); err != nil {
 		return in, nil, err
 	}
 	t := termsOf(&p)
@@ -161,7 +161,7 @@ func (s *Service) RemoveSecondFactor(ctx context.Context, p Principal, x Proof, 
 	if err != nil {
 		return SignedIn{}, err
 	}
-	if err := s.store.DeleteSecondFactor(ctx, u.ID); err != nil {
+	if err := s.store.People().DeleteSecondFactor(ctx, u.ID); err != nil {
 		return SignedIn{}, err
 	}
 	t := termsOf(&p)
@@ -181,12 +181,12 @@ func (s *Service) RenewRecoveryCodes(ctx context.Context, p Principal, x Proof, 
 	if err != nil {
 		return nil, err
 	}
-	return plain, s.store.ReplaceRecoveryCodes(ctx, u.ID, hashes)
+	return plain, s.store.People().ReplaceRecoveryCodes(ctx, u.ID, hashes)
 }
 
 // restartSessions ends all sessions of a person and starts one.
 func (s *Service) restartSessions(ctx context.Context, u *rimewatch.User, t terms, client Client, now rimewatch.Time) (SignedIn, error) {
-	if err := s.store.DeleteSessions(ctx, u.ID, 0); err != nil {
+	if err := s.store.People().DeleteSessions(ctx, u.ID, 0); err != nil {
 		return SignedIn{}, err
 	}
 	return s.startSession(ctx, u, t, client, now)
@@ -271,7 +271,7 @@ func errCode(cause error, what rimewatch.Sentence) error {
 // checkCode checks the second factor of a person whose password is right, and
 // reports whether there is one.
 func (s *Service) checkCode(ctx context.Context, u *rimewatch.User, c *Credentials, now rimewatch.Time) (strong bool, err error) {
-	f, err := s.store.SecondFactor(ctx, u.ID)
+	f, err := s.store.People().SecondFactor(ctx, u.ID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound || err == nil && f.ConfirmedAt == 0 {
 		return false, nil
 	}
@@ -285,9 +285,9 @@ func (s *Service) checkCode(ctx context.Context, u *rimewatch.User, c *Credentia
 		return false, &rimewatch.Error{Code: rimewatch.CodeRateLimited, Message: "Too many wrong codes.", RetryAfter: wait}
 	}
 	if step, ok := s.stepOf(&f, c.Code, now); ok {
-		err = s.store.UseStep(ctx, u.ID, step)
+		err = s.store.People().UseStep(ctx, u.ID, step)
 	} else {
-		_, err = s.store.UseRecoveryCode(store.WithActor(ctx, u.Label()), u.ID, sha256.Sum256([]byte(plainCode(c.Code))))
+		_, err = s.store.People().UseRecoveryCode(store.WithActor(ctx, u.Label()), u.ID, sha256.Sum256([]byte(plainCode(c.Code))))
 	}
 	switch rimewatch.CodeOf(err) {
 	case "":

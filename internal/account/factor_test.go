@@ -123,7 +123,7 @@ func TestSecondFactor(t *testing.T) {
 	_, err = f.RemoveSecondFactor(f.ctx, fresh.Principal, Proof{Password: password, Code: a.code(f, now)}, now)
 	f.ok(err)
 	f.signIn("ada@example.com", now)
-	list, err := f.store.Sessions(f.ctx, u.ID, now)
+	list, err := f.store.People().Sessions(f.ctx, u.ID, now)
 	f.ok(err)
 	for _, x := range list {
 		same(t, x.Strong, false)
@@ -205,12 +205,12 @@ func TestSealedSecrets(t *testing.T) {
 	a, codes, _ := f.protect(f.signIn("ada@example.com", t0), t0)
 	plain, err := base32.StdEncoding.DecodeString(a.secret)
 	f.ok(err)
-	kept, err := f.store.SecondFactor(f.ctx, u.ID)
+	kept, err := f.store.People().SecondFactor(f.ctx, u.ID)
 	f.ok(err)
 	if bytes.Contains(kept.Secret, plain) || len(kept.Secret) <= len(plain) {
 		t.Error("the store keeps the secret as it is")
 	}
-	f.ok(f.store.BeginSecondFactor(f.ctx, v.ID, kept.Secret)) // copied to another row
+	f.ok(f.store.People().BeginSecondFactor(f.ctx, v.ID, kept.Secret)) // copied to another row
 	_, _, err = f.ConfirmSecondFactor(f.ctx, f.signIn("bob@example.com", t0).Principal, a.code(f, t0), Client{}, t0)
 	f.field(err, rimewatch.CodeValidationFailed, "code")
 	signIn := func(code string, now rimewatch.Time) error {

@@ -101,12 +101,12 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 	if err != nil {
 		return store.Invitation{}, "", err
 	}
-	if err := s.store.CreateInvitation(ctx, &v); err != nil {
+	if err := s.store.People().CreateInvitation(ctx, &v); err != nil {
 		giveBack() // nothing was sent
 		return store.Invitation{}, "", err
 	}
 	if secret, err = s.handOut(ctx, p, hash, secret, now); err != nil {
-		return store.Invitation{}, "", errors.Join(err, s.store.DeleteInvitation(ctx, p.WorkspaceID, v.ID))
+		return store.Invitation{}, "", errors.Join(err, s.store.People().DeleteInvitation(ctx, p.WorkspaceID, v.ID))
 	}
 	return v, secret, nil
 }
@@ -126,7 +126,7 @@ func (s *Service) handOut(ctx context.Context, p Principal, hash [32]byte, secre
 	if !s.SendsMail() {
 		return secret, nil
 	}
-	v, err := s.store.Invitation(ctx, hash, now)
+	v, err := s.store.People().Invitation(ctx, hash, now)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +139,7 @@ func (s *Service) Invitations(ctx context.Context, p Principal) ([]store.Invitat
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return nil, err
 	}
-	return s.store.Invitations(ctx, p.WorkspaceID)
+	return s.store.People().Invitations(ctx, p.WorkspaceID)
 }
 
 // manageInvitation returns an invitation that p may renew or withdraw:
@@ -171,7 +171,7 @@ func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, no
 	if _, err := s.mayMail(p, old.Email, now); err != nil {
 		return v, "", err
 	}
-	v, err = s.store.RenewInvitation(ctx, p.WorkspaceID, id, hash, now+InvitationLife)
+	v, err = s.store.People().RenewInvitation(ctx, p.WorkspaceID, id, hash, now+InvitationLife)
 	if err != nil {
 		return v, "", err
 	}
@@ -185,7 +185,7 @@ func (s *Service) WithdrawInvitation(ctx context.Context, p Principal, id int64)
 	if _, err := s.manageInvitation(ctx, p, id); err != nil {
 		return err
 	}
-	return s.store.DeleteInvitation(ctx, p.WorkspaceID, id)
+	return s.store.People().DeleteInvitation(ctx, p.WorkspaceID, id)
 }
 
 func errInvitation() error {
@@ -199,7 +199,7 @@ func (s *Service) Invitation(ctx context.Context, secret string, now rimewatch.T
 	if !ok {
 		return store.InvitationView{}, errInvitation()
 	}
-	v, err := s.store.Invitation(ctx, hash, now)
+	v, err := s.store.People().Invitation(ctx, hash, now)
 	return v, notFoundIs(err, errInvitation)
 }
 
@@ -214,15 +214,15 @@ func (s *Service) Accept(ctx context.Context, p Principal, secret string, now ri
 	if !ok {
 		return rimewatch.Member{}, errInvitation()
 	}
-	u, err := s.store.User(ctx, p.UserID)
+	u, err := s.store.People().User(ctx, p.UserID)
 	if err != nil {
 		return rimewatch.Member{}, err
 	}
-	m, err := s.store.AcceptInvitation(ctx, hash, &u, now)
+	m, err := s.store.People().AcceptInvitation(ctx, hash, &u, now)
 	if err != nil {
 		return m, notFoundIs(err, errInvitation)
 	}
-	return m, s.store.SetSessionWorkspace(ctx, p.UserID, p.SessionID, m.WorkspaceID)
+	return m, s.store.People().SetSessionWorkspace(ctx, p.UserID, p.SessionID, m.WorkspaceID)
 }
 
 // NewPerson is who accepts an invitation without having an account.
@@ -248,7 +248,7 @@ func (s *Service) AcceptAsNew(ctx context.Context, secret string, r NewPerson, n
 	if u.PasswordHash, err = s.hasher.hash(ctx, s.rand, r.Password); err != nil {
 		return SignedIn{}, err
 	}
-	m, err := s.store.AcceptInvitation(ctx, v.Hash, &u, now)
+	m, err := s.store.People().AcceptInvitation(ctx, v.Hash, &u, now)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeConflict, "This address has an account: sign in and accept the invitation.")
 	}

@@ -85,7 +85,7 @@ func TestInvitingAnExistingAccount(t *testing.T) {
 		same(t, seen.WorkspaceName, "B")
 		same(t, seen.InvitedByName, "")
 	}
-	all, err := f.store.Memberships(f.ctx, u.ID)
+	all, err := f.store.People().Memberships(f.ctx, u.ID)
 	f.ok(err)
 	same(t, len(all), 1)
 	members, err := f.Members(f.ctx, Operator(b.ID))

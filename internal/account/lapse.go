@@ -51,7 +51,7 @@ func nextLapse(was store.Lapse, life, now rimewatch.Time) lapseStep {
 // lapse announces and ends what is due of the tokens of people who sign in at a
 // provider. Of several nodes that do so one is the first.
 func (s *Service) lapse(ctx context.Context, now rimewatch.Time) error {
-	all, err := s.store.Lapsing(ctx)
+	all, err := s.store.People().Lapsing(ctx)
 	for _, was := range all {
 		err = errors.Join(err, s.lapseOf(ctx, was, now))
 	}
@@ -63,12 +63,12 @@ func (s *Service) lapseOf(ctx context.Context, was store.Lapse, now rimewatch.Ti
 	if !step.end && step.is == was {
 		return nil
 	}
-	u, err := s.store.User(ctx, was.UserID)
+	u, err := s.store.People().User(ctx, was.UserID)
 	if err != nil {
 		return err
 	}
 	if step.end {
-		ended, err := s.store.EndLapsed(ctx, was, now)
+		ended, err := s.store.People().EndLapsed(ctx, was, now)
 		for _, w := range ended {
 			s.forget(w)
 			s.tellAdmins(w.WorkspaceID, lapsedNotice(&u, w))
@@ -79,7 +79,7 @@ func (s *Service) lapseOf(ctx context.Context, was store.Lapse, now rimewatch.Ti
 	if step.in > 0 {
 		detail = store.Fields{"email": u.Email, "in_days": step.in}
 	}
-	done, err := s.store.PutLapse(ctx, was, step.is, detail)
+	done, err := s.store.People().PutLapse(ctx, was, step.is, detail)
 	if err != nil || !done || step.in == 0 {
 		return err
 	}
@@ -88,9 +88,9 @@ func (s *Service) lapseOf(ctx context.Context, was store.Lapse, now rimewatch.Ti
 
 // announceLapse mails a person and the admins which of their tokens are about to lapse.
 func (s *Service) announceLapse(ctx context.Context, u *rimewatch.User, days int) error {
-	all, err := s.store.Memberships(ctx, u.ID)
+	all, err := s.store.People().Memberships(ctx, u.ID)
 	for _, m := range all {
-		list, e := s.store.Tokens(ctx, m.WorkspaceID)
+		list, e := s.store.People().Tokens(ctx, m.WorkspaceID)
 		err = errors.Join(err, e)
 		var names []string
 		for _, t := range list {

@@ -13,7 +13,7 @@ func (s *Service) Members(ctx context.Context, p Principal) ([]store.MemberView,
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return nil, err
 	}
-	return s.store.Members(ctx, p.WorkspaceID)
+	return s.store.People().Members(ctx, p.WorkspaceID)
 }
 
 // mayManage checks that p may grant or take the role: only owners deal in
@@ -33,7 +33,7 @@ func (s *Service) mayManage(p Principal, role rimewatch.Role) error {
 
 // member finds a member of the principal's workspace: CodeNotFound.
 func (s *Service) member(ctx context.Context, p Principal, userID int64) (store.MemberView, error) {
-	all, err := s.store.Members(ctx, p.WorkspaceID)
+	all, err := s.store.People().Members(ctx, p.WorkspaceID)
 	if err != nil {
 		return store.MemberView{}, err
 	}
@@ -82,7 +82,7 @@ func (s *Service) ChangeMember(ctx context.Context, p Principal, userID int64, p
 	case patch.AllSites || m.Role.AtLeast(rimewatch.RoleAdmin):
 		m.Sites = nil
 	}
-	return m, s.store.PutMember(ctx, &m.Member)
+	return m, s.store.People().PutMember(ctx, &m.Member)
 }
 
 // knownSites returns sites in order, as they are stored: CodeValidationFailed on
@@ -122,7 +122,7 @@ func (s *Service) RemoveMember(ctx context.Context, p Principal, userID int64, n
 			return err
 		}
 	}
-	tokens, err := s.store.DeleteMember(ctx, p.WorkspaceID, userID, now)
+	tokens, err := s.store.People().DeleteMember(ctx, p.WorkspaceID, userID, now)
 	for _, id := range tokens {
 		s.dropToken(id)
 	}

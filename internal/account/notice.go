@@ -55,7 +55,7 @@ func (s *Service) mailNotice(ctx context.Context, n notice) error {
 	if err != nil {
 		return err
 	}
-	members, err := s.store.Members(ctx, n.workspaceID)
+	members, err := s.store.People().Members(ctx, n.workspaceID)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Service) mailNotice(ctx context.Context, n notice) error {
 		if !m.Role.AtLeast(rimewatch.RoleAdmin) && m.UserID != n.also {
 			continue
 		}
-		u, err := s.store.User(ctx, m.UserID)
+		u, err := s.store.People().User(ctx, m.UserID)
 		if err == nil {
 			subject, text := n.write(catalogue.Of(u.Language), w.Name)
 			err = s.mail(ctx, Letter{To: u.Email, Subject: subject, Text: text})
@@ -133,7 +133,7 @@ func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Clie
 	if err := s.store.AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.break_glass_used", store.Fields{"address": client.Address}); err != nil {
 		return err
 	}
-	all, err := s.store.Memberships(ctx, u.ID)
+	all, err := s.store.People().Memberships(ctx, u.ID)
 	for _, m := range all {
 		s.tellAdmins(m.WorkspaceID, notice{write: func(t *catalogue.Texts, workspace string) (string, string) {
 			return t.Sayf("The emergency account of %s was used", workspace),
@@ -147,7 +147,7 @@ func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Clie
 // checkOwners notes for the operator the workspaces that nobody owns, which a sign-in
 // provider can lead to: log and Ownerless. A service that is not set up has none.
 func (s *Service) checkOwners(ctx context.Context) {
-	list, err := s.store.Ownerless(ctx)
+	list, err := s.store.People().Ownerless(ctx)
 	if err == nil {
 		var needed bool
 		if _, needed, err = s.SetupCode(ctx); needed {

@@ -75,22 +75,22 @@ func (s *Service) AddUser(ctx context.Context, workspaceID int64, r UserRequest,
 		return u, err
 	}
 	u.PasswordHash = hash
-	if err := s.store.CreateUser(ctx, &u); err != nil {
+	if err := s.store.People().CreateUser(ctx, &u); err != nil {
 		return u, err
 	}
 	m.UserID = u.ID
 	u.PasswordHash = ""
-	return u, s.store.PutMember(ctx, &m)
+	return u, s.store.People().PutMember(ctx, &m)
 }
 
 // RemoveFactorOf removes a person's second factor for the operator: CodeNotFound
 // when there is no such person; false when there is no second factor.
 func (s *operatorDesk) RemoveFactorOf(ctx context.Context, email string) (bool, error) {
-	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	u, err := s.store.People().UserByEmail(ctx, normalEmail(email))
 	if err != nil {
 		return false, err
 	}
-	err = s.store.DeleteSecondFactor(ctx, u.ID)
+	err = s.store.People().DeleteSecondFactor(ctx, u.ID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return false, nil
 	}
@@ -99,11 +99,11 @@ func (s *operatorDesk) RemoveFactorOf(ctx context.Context, email string) (bool, 
 
 // HasFactor reports whether a person has a second factor, for the operator.
 func (s *operatorDesk) HasFactor(ctx context.Context, email string) (bool, error) {
-	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	u, err := s.store.People().UserByEmail(ctx, normalEmail(email))
 	if err != nil {
 		return false, err
 	}
-	f, err := s.store.SecondFactor(ctx, u.ID)
+	f, err := s.store.People().SecondFactor(ctx, u.ID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return false, nil
 	}
@@ -116,7 +116,7 @@ func (s *operatorDesk) HasFactor(ctx context.Context, email string) (bool, error
 // in the roles that the provider gave last: CodeConflict otherwise. CodeNotFound;
 // CodeValidationFailed with the field password.
 func (s *Service) ResetPassword(ctx context.Context, email, password string, local bool, now rimewatch.Time) (string, error) {
-	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	u, err := s.store.People().UserByEmail(ctx, normalEmail(email))
 	if err != nil {
 		return "", err
 	}
@@ -134,7 +134,7 @@ func (s *Service) ResetPassword(ctx context.Context, email, password string, loc
 		return "", err
 	}
 	if local {
-		if err := s.store.LeaveProvider(ctx, u.ID); err != nil {
+		if err := s.store.People().LeaveProvider(ctx, u.ID); err != nil {
 			return "", err
 		}
 	}
@@ -146,19 +146,19 @@ func (s *Service) ResetPassword(ctx context.Context, email, password string, loc
 // CodeConflict when the person has no password, or owns no workspace by a person's
 // word: who gets in when the provider does not answer must not depend on it.
 func (s *operatorDesk) NameBreakGlass(ctx context.Context, email string) error {
-	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	u, err := s.store.People().UserByEmail(ctx, normalEmail(email))
 	if err != nil {
 		return err
 	}
 	if u.PasswordHash == "" {
 		return errNoPassword()
 	}
-	all, err := s.store.Memberships(ctx, u.ID)
+	all, err := s.store.People().Memberships(ctx, u.ID)
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(all, func(m store.MembershipView) bool { return m.Role == rimewatch.RoleOwner && !m.Provided }) {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "This person must own a workspace, and not by a group of the sign-in provider.")
 	}
-	return s.store.SetBreakGlass(ctx, u.ID)
+	return s.store.People().SetBreakGlass(ctx, u.ID)
 }

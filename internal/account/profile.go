@@ -28,7 +28,7 @@ func (s *Service) Person(ctx context.Context, p Principal) (rimewatch.User, erro
 	if err := p.RequirePerson(); err != nil {
 		return rimewatch.User{}, err
 	}
-	u, err := s.store.User(ctx, p.UserID)
+	u, err := s.store.People().User(ctx, p.UserID)
 	u.PasswordHash = ""
 	return u, err
 }
@@ -43,7 +43,7 @@ func (s *Service) Memberships(ctx context.Context, p Principal) ([]store.Members
 
 // memberships are those that count in the principal's session.
 func (s *Service) memberships(ctx context.Context, p Principal) ([]store.MembershipView, error) {
-	all, err := s.store.Memberships(ctx, p.UserID)
+	all, err := s.store.People().Memberships(ctx, p.UserID)
 	return slices.DeleteFunc(all, func(m store.MembershipView) bool { return !counts(&m, p.provided != 0) }), err
 }
 
@@ -87,7 +87,7 @@ func (s *Service) UpdateMe(ctx context.Context, p Principal, patch ProfilePatch,
 	if l := patch.Language; l != nil && *l != "" && !catalogue.Known(*l) {
 		return rimewatch.User{}, rimewatch.Invalid("language", "must be one of %s, or empty for that of the browser", strings.Join(catalogue.Languages(), ", "))
 	}
-	u, err := s.store.UpdateUser(ctx, p.UserID, func(u *rimewatch.User) error {
+	u, err := s.store.People().UpdateUser(ctx, p.UserID, func(u *rimewatch.User) error {
 		if patch.Name != nil {
 			u.Name = normalText(*patch.Name)
 		}
@@ -137,7 +137,7 @@ func (s *Service) confirmPassword(ctx context.Context, p Principal, current stri
 	if err := p.RequirePerson(); err != nil {
 		return rimewatch.User{}, err
 	}
-	u, err := s.store.User(ctx, p.UserID)
+	u, err := s.store.People().User(ctx, p.UserID)
 	if err != nil {
 		return u, err
 	}
@@ -158,7 +158,7 @@ const freshFor = 10 * rimewatch.Minute
 // confirmFresh is confirmPassword of somebody who signs in by a provider and has
 // no password.
 func (s *ownSessions) confirmFresh(ctx context.Context, p Principal, now rimewatch.Time) error {
-	all, err := s.store.Sessions(ctx, p.UserID, now)
+	all, err := s.store.People().Sessions(ctx, p.UserID, now)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (s *Service) Erase(ctx context.Context, p Principal, password string, now r
 	if err != nil {
 		return err
 	}
-	tokens, err := s.store.EraseUser(ctx, u.ID, now)
+	tokens, err := s.store.People().EraseUser(ctx, u.ID, now)
 	for _, id := range tokens {
 		s.dropToken(id)
 	}
@@ -190,5 +190,5 @@ func (s *Service) setPassword(ctx context.Context, userID int64, password string
 	if err != nil {
 		return err
 	}
-	return s.store.SetPassword(ctx, userID, hash, now)
+	return s.store.People().SetPassword(ctx, userID, hash, now)
 }

@@ -45,7 +45,7 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, shown string,
 		return SignedIn{}, err
 	}
 	if !id.Verified || id.Email == "" {
-		if u, err := s.store.UserByEmail(ctx, normalEmail(id.Email)); err == nil {
+		if u, err := s.store.People().UserByEmail(ctx, normalEmail(id.Email)); err == nil {
 			s.refuse(ctx, u.ID, "an address that the provider has not verified", client, now)
 		}
 		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeForbidden, "Your provider has not verified your e-mail address.").With("email", "is not verified")
@@ -62,7 +62,7 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, shown string,
 	if err != nil {
 		return SignedIn{}, err
 	}
-	a, err := s.store.AdmitIdentity(ctx, store.Admission{Identification: id.Identification, Person: newUser(id.Email, name, now), Grants: grants, Proven: proven, At: now})
+	a, err := s.store.People().AdmitIdentity(ctx, store.Admission{Identification: id.Identification, Person: newUser(id.Email, name, now), Grants: grants, Proven: proven, At: now})
 	s.left(ctx, &a)
 	if err != nil {
 		return SignedIn{}, err
@@ -85,7 +85,7 @@ func (s *Service) provenBy(ctx context.Context, secret string, now rimewatch.Tim
 	if !ok {
 		return 0, nil
 	}
-	row, err := s.store.Session(ctx, hash, now)
+	row, err := s.store.People().Session(ctx, hash, now)
 	if err != nil || row.Provided || now-row.CreatedAt >= freshFor {
 		return 0, notFoundIs(err, func() error { return nil })
 	}

@@ -99,7 +99,7 @@ func TestLeavingTheGroups(t *testing.T) {
 	f.code(err, rimewatch.CodeForbidden)
 	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
-	all, err := f.store.Memberships(f.ctx, in.User.ID)
+	all, err := f.store.People().Memberships(f.ctx, in.User.ID)
 	f.ok(err)
 	same(t, len(all), 0)
 	_, err = f.Authenticate(f.ctx, script, t0)
@@ -151,14 +151,14 @@ func TestProvidedRolesByPassword(t *testing.T) {
 	f.ok(err)
 	f.grants = []Grant{{"staff", "B", rimewatch.RoleAdmin}}
 	bob := f.person("bob@example.com", rimewatch.RoleViewer)
-	f.ok(f.store.PutMember(f.ctx, &rimewatch.Member{WorkspaceID: b.ID, UserID: bob.ID, Role: rimewatch.RoleAdmin, Provided: true}))
+	f.ok(f.store.People().PutMember(f.ctx, &rimewatch.Member{WorkspaceID: b.ID, UserID: bob.ID, Role: rimewatch.RoleAdmin, Provided: true}))
 	in := f.signIn("bob@example.com", t0)
 	same(t, in.Principal.WorkspaceID, f.ws.ID)
 	list, err := f.Memberships(f.ctx, in.Principal)
 	f.ok(err)
 	same(t, len(list), 1)
 	f.code(f.SwitchWorkspace(f.ctx, in.Principal, b.ID), rimewatch.CodeNotFound)
-	f.ok(f.store.SetSessionWorkspace(f.ctx, bob.ID, in.Principal.SessionID, b.ID))
+	f.ok(f.store.People().SetSessionWorkspace(f.ctx, bob.ID, in.Principal.SessionID, b.ID))
 	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
 	f.ok(err)
 	same(t, p.NeedsProvider, true)
@@ -178,7 +178,7 @@ func TestProvidedRolesByPassword(t *testing.T) {
 
 	_, err = f.ResetPassword(f.ctx, "pat@example.com", password, true, t0) // by the operator's word
 	f.ok(err)
-	f.ok(f.store.DeleteSecondFactor(f.ctx, pat.User.ID))
+	f.ok(f.store.People().DeleteSecondFactor(f.ctx, pat.User.ID))
 	same(t, f.signIn("pat@example.com", t0).Principal.Role, rimewatch.RoleAdmin)
 }
 
@@ -251,7 +251,7 @@ func TestLookalikes(t *testing.T) {
 	f.grants = []Grant{{"staff", "Bakery", rimewatch.RoleViewer}}
 	_, err := f.provided(kelvin, t0, "staff")
 	f.field(err, rimewatch.CodeForbidden, "email")
-	_, err = f.store.UserByEmail(f.ctx, kelvin)
+	_, err = f.store.People().UserByEmail(f.ctx, kelvin)
 	f.code(err, rimewatch.CodeNotFound)
 	same(t, f.signIn(" KIM@A.test", t0).User.ID, kim.ID)
 }
@@ -262,7 +262,7 @@ func TestAddressesOfBefore(t *testing.T) {
 	f := newFixture(t)
 	for _, email := range []string{"m\u00fcller@a.test", "mu\u0308ller@b.test"} { // composed, decomposed
 		u := f.person("x"+email[len(email)-7:], rimewatch.RoleViewer)
-		_, err := f.store.UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Email = email; return nil })
+		_, err := f.store.People().UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Email = email; return nil })
 		f.ok(err)
 		for _, typed := range []string{email, strings.ToUpper(email)} {
 			same(t, f.signIn(typed, t0).User.ID, u.ID)

@@ -63,7 +63,7 @@ func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rime
 		if p.UserID != 0 {
 			subject = fmt.Sprintf("user %d", p.UserID)
 			who = subject
-			if u, err := r.store.User(ctx, p.UserID); err == nil {
+			if u, err := r.store.People().User(ctx, p.UserID); err == nil {
 				who = u.Label()
 			}
 		}

@@ -58,7 +58,7 @@ func (s *Service) runResets(ctx context.Context) {
 				continue
 			}
 			sent.add(r.email, 1, r.now)
-			u, err := s.store.UserByEmail(ctx, r.email)
+			u, err := s.store.People().UserByEmail(ctx, r.email)
 			if err == nil && u.PasswordHash != "" { // without one, a provider says who may sign in
 				err = s.mailReset(ctx, &u, r.language, r.now)
 			}
@@ -76,7 +76,7 @@ func (s *Service) newResetLink(ctx context.Context, userID int64, now rimewatch.
 	if err != nil {
 		return "", err
 	}
-	return secret, s.store.CreatePasswordLink(ctx, &store.PasswordLink{Hash: hash, UserID: userID, CreatedAt: now, ExpiresAt: now + ResetLife})
+	return secret, s.store.People().CreatePasswordLink(ctx, &store.PasswordLink{Hash: hash, UserID: userID, CreatedAt: now, ExpiresAt: now + ResetLife})
 }
 
 // ResetByLink sets a forgotten password by the secret of a link and ends all
@@ -87,11 +87,11 @@ func (s *Service) ResetByLink(ctx context.Context, secret, password string, now 
 	if !ok {
 		return errLink()
 	}
-	l, err := s.store.PasswordLink(ctx, hash, now) // before the work of hashing
+	l, err := s.store.People().PasswordLink(ctx, hash, now) // before the work of hashing
 	if err != nil {
 		return notFoundIs(err, errLink)
 	}
-	u, err := s.store.User(ctx, l.UserID)
+	u, err := s.store.People().User(ctx, l.UserID)
 	if err != nil {
 		return err
 	}
@@ -102,5 +102,5 @@ func (s *Service) ResetByLink(ctx context.Context, secret, password string, now 
 	if err != nil {
 		return err
 	}
-	return notFoundIs(s.store.UsePasswordLink(ctx, hash, passwordHash, now), errLink)
+	return notFoundIs(s.store.People().UsePasswordLink(ctx, hash, passwordHash, now), errLink)
 }

@@ -77,7 +77,7 @@ func TestForgottenPassword(t *testing.T) {
 func TestMailsSpeakTheReadersLanguage(t *testing.T) {
 	f := newFixture(t)
 	u := f.person("ada@example.com", rimewatch.RoleAdmin)
-	_, err := f.store.UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Language = "es"; return nil })
+	_, err := f.store.People().UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Language = "es"; return nil })
 	f.ok(err)
 	mail := f.mailing()
 	f.ok(f.RequestReset("ada@example.com", "", t0))

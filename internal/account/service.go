@@ -163,7 +163,7 @@ func (s *Service) Flush(ctx context.Context, now rimewatch.Time) error {
 	defer s.flushMu.Unlock()
 	err := errors.Join(s.flushTokens(ctx, now), s.flushSessions(ctx))
 	if now-s.prunedAt >= pruneEvery || now < s.prunedAt {
-		if e := s.store.DeleteExpired(ctx, now); e != nil {
+		if e := s.store.People().DeleteExpired(ctx, now); e != nil {
 			return errors.Join(err, e)
 		}
 		s.prunedAt = now

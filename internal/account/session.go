@@ -51,7 +51,7 @@ func errUnauthenticated() error {
 func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string, now rimewatch.Time) {
 	hash, err := s.hasher.hash(ctx, s.rand, password)
 	if err == nil {
-		_, err = s.store.UpdateUser(ctx, u.ID, func(stored *rimewatch.User) error {
+		_, err = s.store.People().UpdateUser(ctx, u.ID, func(stored *rimewatch.User) error {
 			if stored.PasswordHash == u.PasswordHash {
 				stored.PasswordHash = hash
 				stored.UpdatedAt = now
@@ -83,7 +83,7 @@ func termsOf(p *Principal) terms {
 func counts(m *store.MembershipView, provided bool) bool { return provided || !m.Provided }
 
 func (s *Service) startSession(ctx context.Context, u *rimewatch.User, t terms, client Client, now rimewatch.Time) (SignedIn, error) {
-	all, err := s.store.Memberships(ctx, u.ID)
+	all, err := s.store.People().Memberships(ctx, u.ID)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -108,7 +108,7 @@ func (s *Service) startSession(ctx context.Context, u *rimewatch.User, t terms, 
 		UserAgent: clip(client.UserAgent, rimewatch.MaxUserAgentLen), Address: clip(client.Address, rimewatch.MaxAddressLen),
 		Strong: t.strong, Provided: t.provided, CreatedAt: now, LastUsedAt: now, ExpiresAt: min(now+SessionIdle, ends), EndsAt: ends,
 	}
-	if err := s.store.CreateSession(ctx, &row); err != nil {
+	if err := s.store.People().CreateSession(ctx, &row); err != nil {
 		return SignedIn{}, err
 	}
 	return SignedIn{Secret: secret, EndsAt: ends, Principal: sessionPrincipal(&row, u.Locale, all), User: *u}, nil
@@ -145,7 +145,7 @@ func sessionPrincipal(row *store.Session, l rimewatch.Locale, all []store.Member
 }
 
 func (s *Service) makeRoom(ctx context.Context, userID int64, now rimewatch.Time) error {
-	all, err := s.store.Sessions(ctx, userID, now)
+	all, err := s.store.People().Sessions(ctx, userID, now)
 	if err != nil || len(all) < maxSessions {
 		return err
 	}
@@ -155,7 +155,7 @@ func (s *Service) makeRoom(ctx context.Context, userID int64, now rimewatch.Time
 			oldest = x
 		}
 	}
-	err = s.store.DeleteSession(ctx, userID, oldest.ID)
+	err = s.store.People().DeleteSession(ctx, userID, oldest.ID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return nil // someone else made room
 	}
@@ -170,15 +170,15 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string, now ri
 	if !ok {
 		return Principal{}, errUnauthenticated()
 	}
-	row, err := s.store.Session(ctx, hash, now)
+	row, err := s.store.People().Session(ctx, hash, now)
 	if err != nil {
 		return Principal{}, notFoundIs(err, errUnauthenticated)
 	}
-	all, err := s.store.Memberships(ctx, row.UserID)
+	all, err := s.store.People().Memberships(ctx, row.UserID)
 	if err != nil {
 		return Principal{}, err
 	}
-	u, err := s.store.User(ctx, row.UserID)
+	u, err := s.store.People().User(ctx, row.UserID)
 	if err != nil {
 		return Principal{}, err
 	}
@@ -215,7 +215,7 @@ func (s *Service) flushSessions(ctx context.Context) error {
 	s.touchMu.Unlock()
 	var failed error
 	for id, t := range todo {
-		err := s.store.TouchSession(ctx, id, t.lastUsed, t.expires)
+		err := s.store.People().TouchSession(ctx, id, t.lastUsed, t.expires)
 		if err == nil || rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			continue // or signed out meanwhile
 		}
@@ -237,7 +237,7 @@ func (s *ownSessions) SignOut(ctx context.Context, p Principal) error {
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
-	return notFoundIs(s.store.DeleteSession(ctx, p.UserID, p.SessionID), func() error { return nil })
+	return notFoundIs(s.store.People().DeleteSession(ctx, p.UserID, p.SessionID), func() error { return nil })
 }
 
 // Sessions lists the principal's own sessions.
@@ -245,7 +245,7 @@ func (s *ownSessions) Sessions(ctx context.Context, p Principal, now rimewatch.T
 	if err := p.RequirePerson(); err != nil {
 		return nil, err
 	}
-	return s.store.Sessions(ctx, p.UserID, now)
+	return s.store.People().Sessions(ctx, p.UserID, now)
 }
 
 // RevokeSession ends one of the principal's own sessions: CodeNotFound.
@@ -253,7 +253,7 @@ func (s *ownSessions) RevokeSession(ctx context.Context, p Principal, id int64) 
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
-	return s.store.DeleteSession(ctx, p.UserID, id)
+	return s.store.People().DeleteSession(ctx, p.UserID, id)
 }
 
 // RevokeOtherSessions ends all of the principal's sessions but this one.
@@ -261,7 +261,7 @@ func (s *ownSessions) RevokeOtherSessions(ctx context.Context, p Principal) erro
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
-	return s.store.DeleteSessions(ctx, p.UserID, p.SessionID)
+	return s.store.People().DeleteSessions(ctx, p.UserID, p.SessionID)
 }
 
 // SwitchWorkspace makes the principal's session look at another workspace of
@@ -271,12 +271,12 @@ func (s *ownSessions) SwitchWorkspace(ctx context.Context, p Principal, workspac
 	if err := p.RequirePerson(); err != nil {
 		return err
 	}
-	all, err := s.store.Memberships(ctx, p.UserID)
+	all, err := s.store.People().Memberships(ctx, p.UserID)
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(all, func(m store.MembershipView) bool { return m.WorkspaceID == workspaceID && counts(&m, p.provided != 0) }) {
 		return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such member.")
 	}
-	return s.store.SetSessionWorkspace(ctx, p.UserID, p.SessionID, workspaceID)
+	return s.store.People().SetSessionWorkspace(ctx, p.UserID, p.SessionID, workspaceID)
 }

@@ -61,7 +61,7 @@ func TestMembershipEnds(t *testing.T) {
 	u := f.person("ada@example.com", rimewatch.RoleViewer)
 	second, err := f.FindWorkspace(f.ctx, "Second", true, t0)
 	f.ok(err)
-	f.ok(f.store.PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: t0}))
+	f.ok(f.store.People().PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: t0}))
 	in := f.signIn("ada@example.com", t0)
 	same(t, in.Principal.WorkspaceID, f.ws.ID)
 	f.ok(f.RemoveMember(f.ctx, f.op, u.ID, t0))
@@ -237,8 +237,15 @@ type slowRead struct {
 	then func()
 }
 
-func (s *slowRead) UserByEmail(ctx context.Context, email string) (rimewatch.User, error) {
-	u, err := s.Store.UserByEmail(ctx, email)
+func (s *slowRead) People() store.People { return slowPeople{s.Store.People(), s.then} }
+
+type slowPeople struct {
+	store.People
+	then func()
+}
+
+func (s slowPeople) UserByEmail(ctx context.Context, email string) (rimewatch.User, error) {
+	u, err := s.People.UserByEmail(ctx, email)
 	s.then()
 	return u, err
 }
@@ -251,7 +258,7 @@ func TestSignInDuringPasswordChange(t *testing.T) {
 	}}})
 	_, err := slow.SignIn(f.ctx, Credentials{Email: "ada@example.com", Password: password}, t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
-	list, err := f.store.Sessions(f.ctx, u.ID, t0)
+	list, err := f.store.People().Sessions(f.ctx, u.ID, t0)
 	f.ok(err)
 	same(t, len(list), 0)
 }
@@ -262,7 +269,7 @@ func TestRehash(t *testing.T) {
 	stronger := New(Config{Store: f.store, Password: PasswordParams{MemoryKiB: 16, Passes: 1, Threads: 1}})
 	_, err := stronger.SignIn(f.ctx, Credentials{Email: "ada@example.com", Password: password}, t0)
 	f.ok(err)
-	got, err := f.store.User(f.ctx, u.ID)
+	got, err := f.store.People().User(f.ctx, u.ID)
 	f.ok(err)
 	if !strings.Contains(got.PasswordHash, "m=16,") {
 		t.Fatalf("the hash is still %s", got.PasswordHash)
@@ -280,7 +287,7 @@ func TestTwoWorkspaces(t *testing.T) {
 	in := f.signIn("ada@example.com", t0)
 	same(t, in.Principal.WorkspaceID, f.ws.ID)
 	f.code(f.SwitchWorkspace(f.ctx, in.Principal, second.ID), rimewatch.CodeNotFound)
-	f.ok(f.store.PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: t0}))
+	f.ok(f.store.People().PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: t0}))
 	f.code(f.SwitchWorkspace(f.ctx, in.Principal, foreign.ID), rimewatch.CodeNotFound)
 	f.ok(f.SwitchWorkspace(f.ctx, in.Principal, second.ID))
 	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
@@ -295,23 +302,30 @@ type fakeStore struct {
 	flushed, pruned atomic.Int32
 }
 
-func (f *fakeStore) TokenByHash(_ context.Context, hash [32]byte) (rimewatch.Token, error) {
+func (f *fakeStore) People() store.People { return fakePeople{f: f} }
+
+type fakePeople struct {
+	store.People
+	f *fakeStore
+}
+
+func (f fakePeople) TokenByHash(_ context.Context, hash [32]byte) (rimewatch.Token, error) {
 	return rimewatch.Token{ID: 1, WorkspaceID: 1, Hash: hash, Scopes: rimewatch.ScopesFull}, nil
 }
 
-func (f *fakeStore) TouchTokens(ctx context.Context, _ map[int64]rimewatch.Time) error {
-	f.flushed.Add(1)
+func (f fakePeople) TouchTokens(ctx context.Context, _ map[int64]rimewatch.Time) error {
+	f.f.flushed.Add(1)
 	return errors.Join(ctx.Err())
 }
 
-func (f *fakeStore) DeleteExpired(context.Context, rimewatch.Time) error {
-	f.pruned.Add(1)
+func (f fakePeople) DeleteExpired(context.Context, rimewatch.Time) error {
+	f.f.pruned.Add(1)
 	return nil
 }
 
-func (*fakeStore) UserCount(context.Context) (int, error)                   { return 1, nil }
-func (*fakeStore) Lapsing(context.Context) ([]store.Lapse, error)           { return nil, nil }
-func (*fakeStore) Ownerless(context.Context) ([]rimewatch.Workspace, error) { return nil, nil }
+func (fakePeople) UserCount(context.Context) (int, error)                   { return 1, nil }
+func (fakePeople) Lapsing(context.Context) ([]store.Lapse, error)           { return nil, nil }
+func (fakePeople) Ownerless(context.Context) ([]rimewatch.Workspace, error) { return nil, nil }
 
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -350,7 +364,7 @@ func TestDeletesExpired(t *testing.T) {
 	in := f.signIn("ada@example.com", t0)
 	f.ok(f.Flush(f.ctx, t0))
 	f.ok(f.Flush(f.ctx, t0+SessionIdle))
-	_, err := f.store.Session(f.ctx, hashOf(in.Secret), t0)
+	_, err := f.store.People().Session(f.ctx, hashOf(in.Secret), t0)
 	f.code(err, rimewatch.CodeNotFound)
 }
 

@@ -24,7 +24,7 @@ func (s *Service) SetupCode(ctx context.Context) (code string, needed bool, err 
 	if s.setupDone.Load() {
 		return "", false, nil
 	}
-	n, err := s.store.UserCount(ctx)
+	n, err := s.store.People().UserCount(ctx)
 	if err != nil {
 		return "", false, err
 	}
@@ -115,7 +115,7 @@ func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch
 		return u, w, err
 	}
 	u.PasswordHash, u.BreakGlass = hash, true
-	err = s.store.CreateFirstOwner(ctx, &w, &u)
+	err = s.store.People().CreateFirstOwner(ctx, &w, &u)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
 		return u, w, errSetUp()
 	}

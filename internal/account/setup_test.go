@@ -66,7 +66,7 @@ func TestSetupInvalid(t *testing.T) {
 	if want := []string{"email", "name", "password", "timezone", "workspace"}; !slices.Equal(fields, want) {
 		t.Fatalf("fields %v, want %v", fields, want)
 	}
-	n, err := f.store.UserCount(f.ctx)
+	n, err := f.store.People().UserCount(f.ctx)
 	f.ok(err)
 	same(t, n, 0)
 	r := setupRequest(code)

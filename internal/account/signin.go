@@ -128,7 +128,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 	}
 	// The password may have been changed while it was being checked; then this
 	// session must not outlive that.
-	fresh, err := s.store.User(ctx, u.ID)
+	fresh, err := s.store.People().User(ctx, u.ID)
 	if err == nil && fresh.PasswordHash != u.PasswordHash {
 		err = errCredentials()
 	}
@@ -143,7 +143,7 @@ func (s *Service) SignIn(ctx context.Context, c Credentials, now rimewatch.Time)
 		err = s.brokeGlass(ctx, &u, c.Client, now)
 	}
 	if err != nil {
-		return SignedIn{}, errors.Join(err, s.store.DeleteSession(ctx, u.ID, in.Principal.SessionID))
+		return SignedIn{}, errors.Join(err, s.store.People().DeleteSession(ctx, u.ID, in.Principal.SessionID))
 	}
 	if s.hasher.outdated(u.PasswordHash) {
 		s.rehash(ctx, &u, c.Password, now)
@@ -182,9 +182,9 @@ func (s *Service) checkCredentials(ctx context.Context, c *Credentials, now rime
 // that were stored before they were normalized are found as they were then; that is
 // safe only where a password follows.
 func (s *Service) personOf(ctx context.Context, email string) (rimewatch.User, error) {
-	u, err := s.store.UserByEmail(ctx, normalEmail(email))
+	u, err := s.store.People().UserByEmail(ctx, normalEmail(email))
 	if before := rimewatch.TextKey(normalText(email)); rimewatch.CodeOf(err) == rimewatch.CodeNotFound && before != normalEmail(email) {
-		return s.store.UserByEmail(ctx, before)
+		return s.store.People().UserByEmail(ctx, before)
 	}
 	return u, err
 }
@@ -198,7 +198,7 @@ func (s *Service) classOf(ctx context.Context, u *rimewatch.User, o origin, now 
 	if s.signIns.knows(o, now) {
 		return known, nil
 	}
-	all, err := s.store.Sessions(ctx, u.ID, now)
+	all, err := s.store.People().Sessions(ctx, u.ID, now)
 	if err != nil {
 		return stranger, err
 	}

@@ -28,7 +28,7 @@ func TestSignInsAreAudited(t *testing.T) {
 	u := f.person("ada@example.com", rimewatch.RoleViewer)
 	second, err := f.FindWorkspace(f.ctx, "Second", true, t0)
 	f.ok(err)
-	f.ok(f.store.PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleViewer, CreatedAt: t0}))
+	f.ok(f.store.People().PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleViewer, CreatedAt: t0}))
 	other, err := f.FindWorkspace(f.ctx, "Other", true, t0)
 	f.ok(err)
 	f.signIn("ada@example.com", t0)

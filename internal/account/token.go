@@ -57,7 +57,7 @@ func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, n
 		WorkspaceID: p.WorkspaceID, Name: normalText(r.Name), Prefix: plain[:tokenPrefixLen], Hash: rimewatch.HashToken(plain),
 		Scopes: r.Scopes, Sites: sites, CreatedBy: p.UserID, CreatedAt: now, ExpiresAt: r.ExpiresAt,
 	}
-	if err := s.store.CreateToken(ctx, &t); err != nil {
+	if err := s.store.People().CreateToken(ctx, &t); err != nil {
 		return rimewatch.Token{}, "", err
 	}
 	return t, plain, nil
@@ -86,7 +86,7 @@ func (s *tokens) Tokens(ctx context.Context, p Principal) ([]store.TokenView, er
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return nil, err
 	}
-	list, err := s.store.Tokens(ctx, p.WorkspaceID)
+	list, err := s.store.People().Tokens(ctx, p.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (s *tokens) RevokeToken(ctx context.Context, p Principal, id int64, now rim
 	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
 		return err
 	}
-	if err := s.store.RevokeToken(ctx, p.WorkspaceID, id, now); err != nil {
+	if err := s.store.People().RevokeToken(ctx, p.WorkspaceID, id, now); err != nil {
 		return err
 	}
 	s.dropToken(id)

@@ -390,7 +390,7 @@ func (n *Node) ofSession(ctx context.Context, secret string) (int64, error) {
 	if !ok {
 		return 0, nil
 	}
-	s, err := n.database.Session(ctx, hash, n.cluster.Now())
+	s, err := n.database.People().Session(ctx, hash, n.cluster.Now())
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return 0, nil
 	}
@@ -424,7 +424,7 @@ func (t *tokenRoutes) ofSecret(ctx context.Context, secret string) (int64, error
 	switch {
 	case rimewatch.ValidToken(secret):
 		var token rimewatch.Token
-		token, err = t.database.TokenByHash(ctx, rimewatch.HashToken(secret))
+		token, err = t.database.People().TokenByHash(ctx, rimewatch.HashToken(secret))
 		id = token.WorkspaceID
 	case rimewatch.ValidSourceKey(secret):
 		var s rimewatch.Source

@@ -93,10 +93,10 @@ func (a *App) contact() string {
 
 // memberOf returns the role in a workspace of the person of an address.
 func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (rimewatch.Role, error) {
-	u, err := a.Store.UserByEmail(ctx, email)
+	u, err := a.Store.People().UserByEmail(ctx, email)
 	var list []store.MembershipView
 	if err == nil {
-		list, err = a.Store.Memberships(ctx, u.ID)
+		list, err = a.Store.People().Memberships(ctx, u.ID)
 	}
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return "", err

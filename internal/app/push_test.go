@@ -160,7 +160,7 @@ func TestPushIsOnesOwn(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 	channel := int64(theirs[0].(map[string]any)["id"].(float64))
-	_, err = h.Store.DeleteMember(t.Context(), h.workspace(), v.ID, now)
+	_, err = h.Store.People().DeleteMember(t.Context(), h.workspace(), v.ID, now)
 	h.must(err)
 	d, err := h.Notify.Test(t.Context(), owner.Principal.WorkspaceID, channel)
 	h.must(err)

@@ -25,16 +25,16 @@ func TestPeopleOfBefore(t *testing.T) {
 	h, _ := goldenHouse(t, dir, goldenNow.Add(2*time.Minute))
 	glass := 0
 	for id, want := range map[int64]string{101: "$o", 102: "", 103: "$b"} {
-		u, err := h.Store.User(t.Context(), id)
+		u, err := h.Store.People().User(t.Context(), id)
 		h.must(err)
 		if u.PasswordHash != want || u.BreakGlass {
 			t.Errorf("person %d: password %q, break-glass %v", id, u.PasswordHash, u.BreakGlass)
 		}
 	}
-	members, err := h.Store.Members(t.Context(), 1)
+	members, err := h.Store.People().Members(t.Context(), 1)
 	h.must(err)
 	for _, m := range members {
-		u, err := h.Store.User(t.Context(), m.UserID)
+		u, err := h.Store.People().User(t.Context(), m.UserID)
 		h.must(err)
 		if u.BreakGlass {
 			glass++
@@ -47,7 +47,7 @@ func TestPeopleOfBefore(t *testing.T) {
 		t.Errorf("%d people get in without the provider", glass)
 	}
 	for id, want := range map[int64]bool{102: true, 101: false} {
-		list, err := h.Store.Sessions(t.Context(), id, 1795000000000)
+		list, err := h.Store.People().Sessions(t.Context(), id, 1795000000000)
 		h.must(err)
 		if len(list) != 1 || list[0].Provided != want {
 			t.Errorf("sessions of %d: %+v", id, list)

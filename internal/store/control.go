@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Control keeps workspaces, sites, people, sessions and tokens. Every change is
+// Control keeps workspaces and sites, and has who may come in. Every change is
 // durable when the call returns. Names of workspaces (rimewatch.TextKey) and e-mail
 // addresses (rimewatch.EmailKey) are unique without case; a clash is CodeConflict. Text that cannot be
 // kept (see the Check methods) is CodeValidationFailed. Creating
@@ -34,7 +34,13 @@ type Control interface {
 	Sites() Resource[rimewatch.Site]
 	// Contacts need their site (CodeValidationFailed).
 	Contacts() Resource[rimewatch.Contact]
+	// People has who may come in.
+	People() People
+}
 
+// People keeps users, members and invitations, second factors, identities, sessions and
+// tokens. The rules of Control hold.
+type People interface {
 	CreateUser(ctx context.Context, u *rimewatch.User) error
 	UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (rimewatch.User, error)
 	User(ctx context.Context, id int64) (rimewatch.User, error)

@@ -46,7 +46,7 @@ func TestControlDoesNotWaitForHistory(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	err := s.disk.ReadLong(ctx, func(tables.Conn) error {
-		_, err := s.TokenByHash(ctx, [32]byte{})
+		_, err := s.People().TokenByHash(ctx, [32]byte{})
 		return err
 	})
 	if rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
@@ -76,7 +76,7 @@ func TestControlFault(t *testing.T) {
 	ctx := t.Context()
 	w := rimewatch.Workspace{Name: "a", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
 	u := rimewatch.User{Email: "a@example.com", Locale: rimewatch.Locale{Units: "c"}, Theme: "dark"}
-	if err := s.CreateFirstOwner(ctx, &w, &u); err != nil {
+	if err := s.People().CreateFirstOwner(ctx, &w, &u); err != nil {
 		t.Fatal(err)
 	}
 	site := rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC"}
@@ -86,13 +86,13 @@ func TestControlFault(t *testing.T) {
 	second := rimewatch.Workspace{Name: "b", TimeZone: "UTC", RawDays: 1, RollupDays: 1}
 	writes := map[string]func() error{
 		"workspace": func() error { return s.CreateWorkspace(ctx, &second) },
-		"password":  func() error { return s.SetPassword(ctx, u.ID, "$new", 1) },
+		"password":  func() error { return s.People().SetPassword(ctx, u.ID, "$new", 1) },
 		"member": func() error {
-			return s.PutMember(ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner})
+			return s.People().PutMember(ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.RoleOwner})
 		},
 		"site": func() error { return s.Sites().Delete(ctx, w.ID, site.ID) },
 		"token": func() error {
-			return s.CreateToken(ctx, &rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{1}, Scopes: rimewatch.ScopesRead})
+			return s.People().CreateToken(ctx, &rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{1}, Scopes: rimewatch.ScopesRead})
 		},
 	}
 	failing.Store(true)
@@ -101,7 +101,7 @@ func TestControlFault(t *testing.T) {
 			t.Errorf("%s on a full disk: %v", name, err)
 		}
 	}
-	if got, err := s.User(ctx, u.ID); err != nil || got.PasswordHash != "" {
+	if got, err := s.People().User(ctx, u.ID); err != nil || got.PasswordHash != "" {
 		t.Errorf("the password was changed: %v", err)
 	}
 	if _, err := s.Sites().Get(ctx, w.ID, site.ID); err != nil {
@@ -110,7 +110,7 @@ func TestControlFault(t *testing.T) {
 	if _, err := s.WorkspaceByName(ctx, "b"); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		t.Errorf("the workspace was made: %v", err)
 	}
-	if _, err := s.TokenByHash(ctx, [32]byte{1}); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+	if _, err := s.People().TokenByHash(ctx, [32]byte{1}); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		t.Errorf("the token was made: %v", err)
 	}
 	failing.Store(false)
@@ -132,11 +132,11 @@ func BenchmarkTokenByHash(b *testing.B) {
 		b.Fatal(err)
 	}
 	tok := rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{1}, Scopes: rimewatch.ScopesRead}
-	if err := s.CreateToken(b.Context(), &tok); err != nil {
+	if err := s.People().CreateToken(b.Context(), &tok); err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := s.TokenByHash(b.Context(), tok.Hash); err != nil {
+		if _, err := s.People().TokenByHash(b.Context(), tok.Hash); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -64,7 +64,7 @@ func answers(f *fixture) {
 	if _, ok := find(7, "whole"); ok {
 		f.Error("an answer outlives its day")
 	}
-	f.must(f.s.DeleteExpired(f.ctx, f.now))
+	f.must(f.s.People().DeleteExpired(f.ctx, f.now))
 	f.now -= rimewatch.Hour
 	if _, ok := find(7, "whole"); ok {
 		f.Error("an expired answer is not deleted")

@@ -83,8 +83,8 @@ func (c *control) auditTrail() {
 		by+fmt.Sprintf("site.deleted site %d %s", x.ID, site("Pier")))
 
 	u, t := c.auditPeople(w, other, by, &seen, &seenOther)
-	c.ok(c.s.RevokeToken(c.ctx, w.ID, t.ID, t0))
-	c.ok(c.s.RevokeToken(c.ctx, w.ID, t.ID, t0+1))
+	c.ok(c.s.People().RevokeToken(c.ctx, w.ID, t.ID, t0))
+	c.ok(c.s.People().RevokeToken(c.ctx, w.ID, t.ID, t0+1))
 	c.ok(c.deleteMember(w, u))
 	c.audited(w, &seen, by+fmt.Sprintf(`token.revoked token %d {"name":%q}`, t.ID, t.Name),
 		by+fmt.Sprintf(`member.removed user %d {"email":"ada@example.com","role":"admin"}`, u.ID))
@@ -106,12 +106,12 @@ func (c *control) auditPeople(w, other rimewatch.Workspace, by string, seen, see
 	c.audited(w, seen, member("added", `"viewer"`), member("updated", `{"from":"viewer","to":"admin"}`))
 	c.audited(other, seenOther, member("added", `"viewer"`))
 
-	_, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name, u.PasswordHash = "Ada", "$other"; return nil })
+	_, err := c.s.People().UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name, u.PasswordHash = "Ada", "$other"; return nil })
 	c.ok(err)
-	c.ok(c.s.SetPassword(c.ctx, u.ID, "$y", t0))
+	c.ok(c.s.People().SetPassword(c.ctx, u.ID, "$y", t0))
 	l := store.PasswordLink{Hash: hashOf("link"), UserID: u.ID, CreatedAt: t0, ExpiresAt: t0 + 1000}
-	c.ok(c.s.CreatePasswordLink(c.ctx, &l))
-	c.ok(c.s.UsePasswordLink(store.WithActor(c.ctx, ""), l.Hash, "$z", t0))
+	c.ok(c.s.People().CreatePasswordLink(c.ctx, &l))
+	c.ok(c.s.People().UsePasswordLink(store.WithActor(c.ctx, ""), l.Hash, "$z", t0))
 	both := []string{
 		by + fmt.Sprintf(`user.updated user %d {"name":{"from":"Ada Ömer","to":"Ada"}}`, u.ID),
 		by + fmt.Sprintf("user.password_set user %d", u.ID),

@@ -30,6 +30,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"workspace names", (*control).workspaceNames},
 		{"sites", (*control).sites},
 		{"deleted site", (*control).deletedSite},
+		{"contacts", (*control).contacts},
 		{"users", (*control).users},
 		{"first owner", (*control).firstOwner},
 		{"first owner race", (*control).firstOwnerRace},
@@ -137,14 +138,14 @@ func (c *control) workspace(name string) rimewatch.Workspace {
 func (c *control) user(email string) rimewatch.User {
 	c.Helper()
 	u := aUser(email)
-	c.ok(c.s.CreateUser(c.ctx, &u))
+	c.ok(c.s.People().CreateUser(c.ctx, &u))
 	return u
 }
 
 func (c *control) member(w rimewatch.Workspace, u rimewatch.User, role rimewatch.Role) rimewatch.Member {
 	c.Helper()
 	m := rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: role, CreatedAt: t0}
-	c.ok(c.s.PutMember(c.ctx, &m))
+	c.ok(c.s.People().PutMember(c.ctx, &m))
 	return m
 }
 
@@ -257,6 +258,39 @@ func (c *control) deletedSite() {
 	}
 }
 
+// contacts checks what cannot be a contact, and that one goes with its site.
+func (c *control) contacts() {
+	w, other := c.workspace("a"), c.workspace("b")
+	site, foreign := c.site(w, "north"), c.site(other, "north")
+	contact := func(change func(*rimewatch.Contact)) (rimewatch.Contact, error) {
+		x := rimewatch.Contact{WorkspaceID: w.ID, SiteID: site.ID, Name: "Polar", Phone: "+1 (555) 01.42-7/8", CreatedAt: t0, UpdatedAt: t0}
+		change(&x)
+		err := c.s.Contacts().Create(c.ctx, &x)
+		return x, err
+	}
+	for _, bad := range []struct {
+		field  string
+		change func(*rimewatch.Contact)
+	}{
+		{"name", func(x *rimewatch.Contact) { x.Name = " " }},
+		{"role", func(x *rimewatch.Contact) { x.Role = "a\nb" }},
+		{"phone", func(x *rimewatch.Contact) { x.Phone = "" }},
+		{"phone", func(x *rimewatch.Contact) { x.Phone = "call me" }},
+		{"phone", func(x *rimewatch.Contact) { x.Phone = strings.Repeat("1", 31) }},
+		{"note", func(x *rimewatch.Contact) { x.Note = strings.Repeat("x", rimewatch.MaxNoteLen+1) }},
+		{"site_id", func(x *rimewatch.Contact) { x.SiteID = 0 }},
+		{"site_id", func(x *rimewatch.Contact) { x.SiteID = foreign.ID }},
+	} {
+		_, err := contact(bad.change)
+		c.field(err, bad.field)
+	}
+	x, err := contact(func(*rimewatch.Contact) {})
+	c.ok(err)
+	c.ok(c.s.Sites().Delete(c.ctx, w.ID, site.ID))
+	_, err = c.s.Contacts().Get(c.ctx, w.ID, x.ID)
+	c.code(err, rimewatch.CodeNotFound)
+}
+
 // text checks that every text is kept to the byte or refused.
 func (c *control) text() {
 	w, u := c.workspace("a"), c.user("a@example.com")
@@ -270,22 +304,30 @@ func (c *control) text() {
 		"address": func(s string) error {
 			return c.s.Sites().Create(c.ctx, &rimewatch.Site{WorkspaceID: w.ID, Name: "x", TimeZone: "UTC", Address: s})
 		},
-		"email": func(s string) error { x := aUser("x@" + s); return c.s.CreateUser(c.ctx, &x) },
+		"email": func(s string) error { x := aUser("x@" + s); return c.s.People().CreateUser(c.ctx, &x) },
 		"password": func(s string) error {
 			x := aUser("b@example.com")
 			x.PasswordHash = s
-			return c.s.CreateUser(c.ctx, &x)
+			return c.s.People().CreateUser(c.ctx, &x)
 		},
-		"units": func(s string) error { x := aUser("c@example.com"); x.Units = s; return c.s.CreateUser(c.ctx, &x) },
-		"theme": func(s string) error { x := aUser("c@example.com"); x.Theme = s; return c.s.CreateUser(c.ctx, &x) },
+		"units": func(s string) error {
+			x := aUser("c@example.com")
+			x.Units = s
+			return c.s.People().CreateUser(c.ctx, &x)
+		},
+		"theme": func(s string) error {
+			x := aUser("c@example.com")
+			x.Theme = s
+			return c.s.People().CreateUser(c.ctx, &x)
+		},
 		"role": func(s string) error {
-			return c.s.PutMember(c.ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.Role(s)})
+			return c.s.People().PutMember(c.ctx, &rimewatch.Member{WorkspaceID: w.ID, UserID: u.ID, Role: rimewatch.Role(s)})
 		},
 		"user_agent": func(s string) error {
-			return c.s.CreateSession(c.ctx, &store.Session{Hash: hashOf("x"), UserID: u.ID, WorkspaceID: w.ID, UserAgent: s})
+			return c.s.People().CreateSession(c.ctx, &store.Session{Hash: hashOf("x"), UserID: u.ID, WorkspaceID: w.ID, UserAgent: s})
 		},
 		"prefix": func(s string) error {
-			return c.s.CreateToken(c.ctx, &rimewatch.Token{WorkspaceID: w.ID, Name: "x", Prefix: s, Scopes: rimewatch.ScopesRead})
+			return c.s.People().CreateToken(c.ctx, &rimewatch.Token{WorkspaceID: w.ID, Name: "x", Prefix: s, Scopes: rimewatch.ScopesRead})
 		},
 	}
 	for field, store := range put {
@@ -299,13 +341,13 @@ func (c *control) text() {
 	for _, lines := range []string{"a\nb", "a\r\nBcc: b", "a\u2028b", "a\u0085b", "a\x1bb"} {
 		x := aWebhook(w.ID, lines)
 		c.field(c.s.Channels().Create(c.ctx, &x), "name")
-		_, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = lines; return nil })
+		_, err := c.s.People().UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = lines; return nil })
 		c.field(err, "name")
 	}
-	_, err := c.s.UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = "a\x00b"; return nil })
+	_, err := c.s.People().UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = "a\x00b"; return nil })
 	c.field(err, "name")
-	c.field(c.s.SetPassword(c.ctx, u.ID, "a\x00b", t0), "password")
-	c.field(c.s.UsePasswordLink(c.ctx, hashOf("x"), "a\xff", t0), "password")
+	c.field(c.s.People().SetPassword(c.ctx, u.ID, "a\x00b", t0), "password")
+	c.field(c.s.People().UsePasswordLink(c.ctx, hashOf("x"), "a\xff", t0), "password")
 	for i, good := range []string{"'; DROP TABLE user; --", "日本語 \U0001F9CA e\u0301", " spaces ", "%_\\\"", "\u202e\ufeff\uffff"} {
 		x := rimewatch.Site{WorkspaceID: w.ID, Name: good, TimeZone: "UTC", Address: good + "\t\r\n", CreatedAt: t0, UpdatedAt: t0}
 		c.ok(c.s.Sites().Create(c.ctx, &x))
@@ -330,8 +372,8 @@ func (c *control) concurrentUse() {
 				_, err := c.s.UpdateWorkspace(c.ctx, w.ID, func(w *rimewatch.Workspace) error { w.RollupDays++; return nil })
 				errs <- err
 				u := aUser(fmt.Sprintf("u%d-%d@example.com", i, k))
-				errs <- c.s.CreateUser(c.ctx, &u)
-				got, err := c.s.User(c.ctx, u.ID)
+				errs <- c.s.People().CreateUser(c.ctx, &u)
+				got, err := c.s.People().User(c.ctx, u.ID)
 				errs <- err
 				if got != u {
 					errs <- fmt.Errorf("user %d is %+v, want %+v", u.ID, got, u)
@@ -344,7 +386,7 @@ func (c *control) concurrentUse() {
 	for err := range errs {
 		c.ok(err)
 	}
-	n, err := c.s.UserCount(c.ctx)
+	n, err := c.s.People().UserCount(c.ctx)
 	c.ok(err)
 	c.same(n, workers*each)
 	got, err := c.s.Workspace(c.ctx, w.ID)

@@ -15,7 +15,7 @@ func (c *control) identified(subject, email string, grants map[int64]rimewatch.R
 }
 
 func (c *control) admitted(subject, email string, proven int64, grants map[int64]rimewatch.Role) (store.Admitted, error) {
-	return c.s.AdmitIdentity(c.ctx, store.Admission{
+	return c.s.People().AdmitIdentity(c.ctx, store.Admission{
 		Identification: store.Identification{Issuer: "https://id.example", Subject: subject},
 		Person:         rimewatch.User{Email: email, Name: "N", Locale: rimewatch.Locale{Units: "c"}, Theme: "system", CreatedAt: t0, UpdatedAt: t0},
 		Grants:         grants, Proven: proven, At: t0,
@@ -36,7 +36,7 @@ func (c *control) identities() {
 	c.field(err, "email")
 	_, err = c.identified("1", "a@example.com", nil)
 	c.code(err, rimewatch.CodeForbidden)
-	_, err = c.s.UserByEmail(c.ctx, "a@example.com") // nothing of it is left
+	_, err = c.s.People().UserByEmail(c.ctx, "a@example.com") // nothing of it is left
 	c.code(err, rimewatch.CodeNotFound)
 	_, err = c.identified("1", "a@example.com", map[int64]rimewatch.Role{99: rimewatch.RoleViewer})
 	c.code(err, rimewatch.CodeNotFound)
@@ -48,7 +48,7 @@ func (c *control) identities() {
 	c.ok(err)
 	c.same(again, u)
 	roles := func(userID int64) map[int64]rimewatch.Role {
-		all, err := c.s.Memberships(c.ctx, userID)
+		all, err := c.s.People().Memberships(c.ctx, userID)
 		c.ok(err)
 		out := make(map[int64]rimewatch.Role)
 		for _, m := range all {
@@ -70,11 +70,11 @@ func (c *control) identities() {
 	found, err := c.admitted("3", "local@example.com", local.ID, nil)
 	c.ok(err)
 	c.same(found.User.ID, local.ID)
-	_, err = c.s.Session(c.ctx, session.Hash, t0) // of the password, which is none any more
+	_, err = c.s.People().Session(c.ctx, session.Hash, t0) // of the password, which is none any more
 	c.code(err, rimewatch.CodeNotFound)
-	_, err = c.s.SecondFactor(c.ctx, local.ID)
+	_, err = c.s.People().SecondFactor(c.ctx, local.ID)
 	c.code(err, rimewatch.CodeNotFound)
-	stored, err := c.s.User(c.ctx, local.ID)
+	stored, err := c.s.People().User(c.ctx, local.ID)
 	c.ok(err)
 	c.same(stored.PasswordHash+found.User.PasswordHash, "")
 	_, err = c.identified("3", "local@example.com", map[int64]rimewatch.Role{v.ID: rimewatch.RoleViewer})
@@ -83,7 +83,7 @@ func (c *control) identities() {
 	_, err = c.identified("1", "a@example.com", viewer)
 	c.ok(err)
 	c.same(roles(u.ID), viewer)
-	_, err = c.s.EraseUser(c.ctx, u.ID, t0)
+	_, err = c.s.People().EraseUser(c.ctx, u.ID, t0)
 	c.ok(err)
 	fresh, err := c.identified("1", "a@example.com", viewer)
 	c.ok(err)
@@ -95,8 +95,8 @@ func (c *control) identities() {
 // protected sets up a second factor for a person.
 func (c *control) protected(u rimewatch.User) {
 	c.Helper()
-	c.ok(c.s.BeginSecondFactor(c.ctx, u.ID, []byte("secret")))
-	c.ok(c.s.ConfirmSecondFactor(c.ctx, u.ID, 1, [][32]byte{hashOf("code")}, t0))
+	c.ok(c.s.People().BeginSecondFactor(c.ctx, u.ID, []byte("secret")))
+	c.ok(c.s.People().ConfirmSecondFactor(c.ctx, u.ID, 1, [][32]byte{hashOf("code")}, t0))
 }
 
 // breakGlass: one person keeps password and second factor beside a provider, and a
@@ -106,11 +106,11 @@ func (c *control) breakGlass() {
 	a, b := c.user("a@example.com"), c.user("b@example.com")
 	for _, u := range []rimewatch.User{a, b} {
 		c.member(w, u, rimewatch.RoleOwner)
-		c.ok(c.s.SetBreakGlass(c.ctx, u.ID))
+		c.ok(c.s.People().SetBreakGlass(c.ctx, u.ID))
 	}
-	c.code(c.s.SetBreakGlass(c.ctx, 99), rimewatch.CodeNotFound)
+	c.code(c.s.People().SetBreakGlass(c.ctx, 99), rimewatch.CodeNotFound)
 	for _, u := range []rimewatch.User{a, b} {
-		got, err := c.s.User(c.ctx, u.ID)
+		got, err := c.s.People().User(c.ctx, u.ID)
 		c.ok(err)
 		c.same(got.BreakGlass, u.ID == b.ID)
 	}
@@ -122,7 +122,7 @@ func (c *control) breakGlass() {
 		c.ok(err)
 		c.same(out.User.PasswordHash, b.PasswordHash)
 	}
-	_, err = c.s.SecondFactor(c.ctx, b.ID)
+	_, err = c.s.People().SecondFactor(c.ctx, b.ID)
 	c.ok(err)
 	_, err = c.admitted("b2", "b@example.com", 0, nil)
 	c.same(errors.Is(err, store.ErrUnproven), true)
@@ -136,7 +136,7 @@ func (c *control) breakGlass() {
 func (c *control) scoped(w rimewatch.Workspace, by int64, name string, s rimewatch.Scopes) rimewatch.Token {
 	c.Helper()
 	t := rimewatch.Token{WorkspaceID: w.ID, Name: name, Prefix: "rw_abcdef", Hash: hashOf(w.Name + name), Scopes: s, CreatedBy: by, CreatedAt: t0}
-	c.ok(c.s.CreateToken(c.ctx, &t))
+	c.ok(c.s.People().CreateToken(c.ctx, &t))
 	return t
 }
 
@@ -146,7 +146,7 @@ func (c *control) providerLeft() {
 	v, w := c.workspace("v"), c.workspace("w")
 	u, err := c.identified("1", "a@example.com", map[int64]rimewatch.Role{v.ID: rimewatch.RoleViewer, w.ID: rimewatch.RoleOwner})
 	c.ok(err)
-	list, err := c.s.Ownerless(c.ctx)
+	list, err := c.s.People().Ownerless(c.ctx)
 	c.ok(err)
 	c.same(len(list), 1) // v
 	session := c.session(v, u, "session")
@@ -158,7 +158,7 @@ func (c *control) providerLeft() {
 	c.same(out.Left, []store.Withdrawal{{WorkspaceID: w.ID, Ended: []rimewatch.Token{read}, Kept: []rimewatch.Token{ingest, full}}})
 	after := func(t rimewatch.Token) rimewatch.Token {
 		c.Helper()
-		got, err := c.s.TokenByHash(c.ctx, t.Hash)
+		got, err := c.s.People().TokenByHash(c.ctx, t.Hash)
 		c.ok(err)
 		return got
 	}
@@ -170,19 +170,19 @@ func (c *control) providerLeft() {
 	c.same(after(read), read)
 	c.same(after(elsewhere), elsewhere)
 	c.same(after(others), others)
-	list, err = c.s.Ownerless(c.ctx)
+	list, err = c.s.People().Ownerless(c.ctx)
 	c.ok(err)
 	c.same(len(list), 2)
-	_, err = c.s.Session(c.ctx, session.Hash, t0) // there is still v
+	_, err = c.s.People().Session(c.ctx, session.Hash, t0) // there is still v
 	c.ok(err)
 
 	out, err = c.admitted("1", "a@example.com", 0, nil)
 	c.code(err, rimewatch.CodeForbidden)
 	c.same(out.Left, []store.Withdrawal{{WorkspaceID: v.ID, Ended: []rimewatch.Token{elsewhere}}})
-	all, err := c.s.Memberships(c.ctx, u.ID)
+	all, err := c.s.People().Memberships(c.ctx, u.ID)
 	c.ok(err)
 	c.same(len(all), 0)
-	_, err = c.s.Session(c.ctx, session.Hash, t0)
+	_, err = c.s.People().Session(c.ctx, session.Hash, t0)
 	c.code(err, rimewatch.CodeNotFound)
 }
 
@@ -197,7 +197,7 @@ func (c *control) lapses() {
 	ingest := c.scoped(w, u.ID, "ingest", rimewatch.ScopesIngest)
 	lapsing := func() []store.Lapse {
 		c.Helper()
-		list, err := c.s.Lapsing(c.ctx)
+		list, err := c.s.People().Lapsing(c.ctx)
 		c.ok(err)
 		return list
 	}
@@ -207,18 +207,18 @@ func (c *control) lapses() {
 	c.same(lapsing(), []store.Lapse{was})
 	told := store.Lapse{UserID: u.ID, Since: t0 + 5, Told: 1}
 	for _, want := range []bool{true, false} { // one of many
-		done, err := c.s.PutLapse(c.ctx, was, told, store.Fields{"days": 7})
+		done, err := c.s.People().PutLapse(c.ctx, was, told, store.Fields{"days": 7})
 		c.ok(err)
 		c.same(done, want)
 	}
 	c.same(lapsing(), []store.Lapse{told})
-	all, err := c.s.EndLapsed(c.ctx, was, t0+9) // signed in meanwhile, say
+	all, err := c.s.People().EndLapsed(c.ctx, was, t0+9) // signed in meanwhile, say
 	c.ok(err)
 	c.same(len(all), 0)
-	all, err = c.s.EndLapsed(c.ctx, told, t0+9)
+	all, err = c.s.People().EndLapsed(c.ctx, told, t0+9)
 	c.ok(err)
 	c.same(all, []store.Withdrawal{{WorkspaceID: w.ID, Ended: []rimewatch.Token{read}, Kept: []rimewatch.Token{ingest, full}}})
-	got, err := c.s.TokenByHash(c.ctx, full.Hash)
+	got, err := c.s.People().TokenByHash(c.ctx, full.Hash)
 	c.ok(err)
 	full.Scopes = rimewatch.ScopesIngest
 	c.same(got, full)
@@ -228,9 +228,9 @@ func (c *control) lapses() {
 	c.scoped(w, u.ID, "again", rimewatch.ScopesRead)
 	c.same(lapsing(), []store.Lapse{{UserID: u.ID, Since: t0}})
 
-	c.ok(c.s.LeaveProvider(c.ctx, u.ID))
-	c.code(c.s.LeaveProvider(c.ctx, 99), rimewatch.CodeNotFound)
-	members, err := c.s.Memberships(c.ctx, u.ID)
+	c.ok(c.s.People().LeaveProvider(c.ctx, u.ID))
+	c.code(c.s.People().LeaveProvider(c.ctx, 99), rimewatch.CodeNotFound)
+	members, err := c.s.People().Memberships(c.ctx, u.ID)
 	c.ok(err)
 	c.same(members[0].Provided, false)
 	_, err = c.admitted("2", "a@example.com", 0, nil) // no subject is known any more

@@ -14,63 +14,63 @@ func (c *control) session(w rimewatch.Workspace, u rimewatch.User, secret string
 		Hash: hashOf(secret), UserID: u.ID, WorkspaceID: w.ID, UserAgent: "Firefox", Address: "2001:db8::1", Strong: secret == "x",
 		CreatedAt: t0, LastUsedAt: t0, ExpiresAt: t0 + 100,
 	}
-	c.ok(c.s.CreateSession(c.ctx, &x))
+	c.ok(c.s.People().CreateSession(c.ctx, &x))
 	return x
 }
 
 func (c *control) sessions() {
 	w, u, v := c.workspace("a"), c.user("u@example.com"), c.user("v@example.com")
 	x, y, z, other := c.session(w, u, "x"), c.session(w, u, "y"), c.session(w, u, "z"), c.session(w, v, "other")
-	got, err := c.s.Session(c.ctx, x.Hash, t0)
+	got, err := c.s.People().Session(c.ctx, x.Hash, t0)
 	c.ok(err)
 	c.same(got, x)
-	list, err := c.s.Sessions(c.ctx, u.ID, t0)
+	list, err := c.s.People().Sessions(c.ctx, u.ID, t0)
 	c.ok(err)
 	c.same(list, []store.Session{x, y, z})
-	_, err = c.s.Session(c.ctx, hashOf("none"), t0)
+	_, err = c.s.People().Session(c.ctx, hashOf("none"), t0)
 	c.code(err, rimewatch.CodeNotFound)
 	same := store.Session{Hash: x.Hash, UserID: v.ID, WorkspaceID: w.ID, CreatedAt: t0, LastUsedAt: t0, ExpiresAt: t0 + 1}
-	c.code(c.s.CreateSession(c.ctx, &same), rimewatch.CodeConflict)
+	c.code(c.s.People().CreateSession(c.ctx, &same), rimewatch.CodeConflict)
 	orphan := store.Session{Hash: hashOf("orphan"), UserID: v.ID + 1, WorkspaceID: w.ID, ExpiresAt: t0 + 1}
-	c.code(c.s.CreateSession(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.code(c.s.People().CreateSession(c.ctx, &orphan), rimewatch.CodeNotFound)
 
-	c.code(c.s.DeleteSession(c.ctx, u.ID, other.ID), rimewatch.CodeNotFound) // not one's own
-	c.ok(c.s.DeleteSession(c.ctx, u.ID, x.ID))
-	c.code(c.s.DeleteSession(c.ctx, u.ID, x.ID), rimewatch.CodeNotFound)
-	c.ok(c.s.DeleteSessions(c.ctx, u.ID, z.ID))
-	list, err = c.s.Sessions(c.ctx, u.ID, t0)
+	c.code(c.s.People().DeleteSession(c.ctx, u.ID, other.ID), rimewatch.CodeNotFound) // not one's own
+	c.ok(c.s.People().DeleteSession(c.ctx, u.ID, x.ID))
+	c.code(c.s.People().DeleteSession(c.ctx, u.ID, x.ID), rimewatch.CodeNotFound)
+	c.ok(c.s.People().DeleteSessions(c.ctx, u.ID, z.ID))
+	list, err = c.s.People().Sessions(c.ctx, u.ID, t0)
 	c.ok(err)
 	c.same(list, []store.Session{z})
-	c.ok(c.s.DeleteSessions(c.ctx, u.ID, 0))
-	list, err = c.s.Sessions(c.ctx, u.ID, t0)
+	c.ok(c.s.People().DeleteSessions(c.ctx, u.ID, 0))
+	list, err = c.s.People().Sessions(c.ctx, u.ID, t0)
 	c.ok(err)
 	c.same(len(list), 0)
-	_, err = c.s.Session(c.ctx, other.Hash, t0)
+	_, err = c.s.People().Session(c.ctx, other.Hash, t0)
 	c.ok(err)
 }
 
 func (c *control) sessionExpiry() {
 	w, u := c.workspace("a"), c.user("u@example.com")
 	x := c.session(w, u, "x")
-	_, err := c.s.Session(c.ctx, x.Hash, x.ExpiresAt-1)
+	_, err := c.s.People().Session(c.ctx, x.Hash, x.ExpiresAt-1)
 	c.ok(err)
-	_, err = c.s.Session(c.ctx, x.Hash, x.ExpiresAt)
+	_, err = c.s.People().Session(c.ctx, x.Hash, x.ExpiresAt)
 	c.code(err, rimewatch.CodeNotFound)
-	list, err := c.s.Sessions(c.ctx, u.ID, x.ExpiresAt)
+	list, err := c.s.People().Sessions(c.ctx, u.ID, x.ExpiresAt)
 	c.ok(err)
 	c.same(len(list), 0)
 
-	c.ok(c.s.TouchSession(c.ctx, x.ID, t0+50, t0+150))
-	c.ok(c.s.TouchSession(c.ctx, x.ID, t0+40, t0+140)) // came late
-	got, err := c.s.Session(c.ctx, x.Hash, t0+149)
+	c.ok(c.s.People().TouchSession(c.ctx, x.ID, t0+50, t0+150))
+	c.ok(c.s.People().TouchSession(c.ctx, x.ID, t0+40, t0+140)) // came late
+	got, err := c.s.People().Session(c.ctx, x.Hash, t0+149)
 	c.ok(err)
 	x.LastUsedAt, x.ExpiresAt = t0+50, t0+150
 	c.same(got, x)
-	c.code(c.s.TouchSession(c.ctx, x.ID+1, t0, t0), rimewatch.CodeNotFound)
+	c.code(c.s.People().TouchSession(c.ctx, x.ID+1, t0, t0), rimewatch.CodeNotFound)
 
 	y := c.session(w, u, "y")
-	c.ok(c.s.DeleteExpired(c.ctx, y.ExpiresAt))
-	list, err = c.s.Sessions(c.ctx, u.ID, t0)
+	c.ok(c.s.People().DeleteExpired(c.ctx, y.ExpiresAt))
+	list, err = c.s.People().Sessions(c.ctx, u.ID, t0)
 	c.ok(err)
 	c.same(list, []store.Session{x})
 }
@@ -82,14 +82,14 @@ func (c *control) sessionWorkspace() {
 	c.member(b, u, rimewatch.RoleViewer)
 	c.member(d, v, rimewatch.RoleOwner)
 	x, other := c.session(a, u, "x"), c.session(d, v, "other")
-	c.ok(c.s.SetSessionWorkspace(c.ctx, u.ID, x.ID, b.ID))
-	got, err := c.s.Session(c.ctx, x.Hash, t0)
+	c.ok(c.s.People().SetSessionWorkspace(c.ctx, u.ID, x.ID, b.ID))
+	got, err := c.s.People().Session(c.ctx, x.Hash, t0)
 	c.ok(err)
 	c.same(got.WorkspaceID, b.ID)
-	c.code(c.s.SetSessionWorkspace(c.ctx, u.ID, x.ID, d.ID), rimewatch.CodeNotFound)     // no member
-	c.code(c.s.SetSessionWorkspace(c.ctx, u.ID, x.ID, d.ID+1), rimewatch.CodeNotFound)   // no workspace
-	c.code(c.s.SetSessionWorkspace(c.ctx, u.ID, other.ID, a.ID), rimewatch.CodeNotFound) // not one's own session
-	got, err = c.s.Session(c.ctx, x.Hash, t0)
+	c.code(c.s.People().SetSessionWorkspace(c.ctx, u.ID, x.ID, d.ID), rimewatch.CodeNotFound)     // no member
+	c.code(c.s.People().SetSessionWorkspace(c.ctx, u.ID, x.ID, d.ID+1), rimewatch.CodeNotFound)   // no workspace
+	c.code(c.s.People().SetSessionWorkspace(c.ctx, u.ID, other.ID, a.ID), rimewatch.CodeNotFound) // not one's own session
+	got, err = c.s.People().Session(c.ctx, x.Hash, t0)
 	c.ok(err)
 	c.same(got.WorkspaceID, b.ID)
 }
@@ -100,7 +100,7 @@ func (c *control) token(w rimewatch.Workspace, by int64, secret string) rimewatc
 		WorkspaceID: w.ID, Name: "sensor gateway", Prefix: "rw_abcdef", Hash: hashOf(secret), Scopes: rimewatch.ScopesIngest,
 		CreatedBy: by, CreatedAt: t0, ExpiresAt: t0 + 100,
 	}
-	c.ok(c.s.CreateToken(c.ctx, &t))
+	c.ok(c.s.People().CreateToken(c.ctx, &t))
 	return t
 }
 
@@ -108,41 +108,41 @@ func (c *control) tokens() {
 	a, b, u := c.workspace("a"), c.workspace("b"), c.user("u@example.com")
 	nameless := aUser("v@example.com")
 	nameless.Name = ""
-	c.ok(c.s.CreateUser(c.ctx, &nameless))
+	c.ok(c.s.People().CreateUser(c.ctx, &nameless))
 	x, y, z, w := c.token(a, u.ID, "x"), c.token(b, 0, "y"), c.token(a, 0, "z"), c.token(a, nameless.ID, "w")
 	for _, want := range []rimewatch.Token{x, y, z} {
-		got, err := c.s.TokenByHash(c.ctx, want.Hash)
+		got, err := c.s.People().TokenByHash(c.ctx, want.Hash)
 		c.ok(err)
 		c.same(got, want)
 	}
-	_, err := c.s.TokenByHash(c.ctx, hashOf("none"))
+	_, err := c.s.People().TokenByHash(c.ctx, hashOf("none"))
 	c.code(err, rimewatch.CodeNotFound)
-	_, err = c.s.TokenByHash(c.ctx, [32]byte{})
+	_, err = c.s.People().TokenByHash(c.ctx, [32]byte{})
 	c.code(err, rimewatch.CodeNotFound)
-	list, err := c.s.Tokens(c.ctx, a.ID)
+	list, err := c.s.People().Tokens(c.ctx, a.ID)
 	c.ok(err)
 	c.same(list, []store.TokenView{{Token: x, CreatedByName: "Ada Ömer"}, {Token: z}, {Token: w, CreatedByName: "v@example.com"}})
 
 	same := x
-	c.code(c.s.CreateToken(c.ctx, &same), rimewatch.CodeConflict)
+	c.code(c.s.People().CreateToken(c.ctx, &same), rimewatch.CodeConflict)
 	orphan := rimewatch.Token{WorkspaceID: b.ID + 1, Name: "x", Hash: hashOf("orphan"), Scopes: rimewatch.ScopesFull}
-	c.code(c.s.CreateToken(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.code(c.s.People().CreateToken(c.ctx, &orphan), rimewatch.CodeNotFound)
 	for _, scopes := range []rimewatch.Scopes{0, 1 << 15} {
-		c.field(c.s.CreateToken(c.ctx, &rimewatch.Token{WorkspaceID: a.ID, Name: "x", Hash: hashOf("bad"), Scopes: scopes}), "scopes")
+		c.field(c.s.People().CreateToken(c.ctx, &rimewatch.Token{WorkspaceID: a.ID, Name: "x", Hash: hashOf("bad"), Scopes: scopes}), "scopes")
 	}
 }
 
 func (c *control) tokenRevocation() {
 	a, b := c.workspace("a"), c.workspace("b")
 	x := c.token(a, 0, "x")
-	c.code(c.s.RevokeToken(c.ctx, b.ID, x.ID, t0+1), rimewatch.CodeNotFound)
-	c.code(c.s.RevokeToken(c.ctx, a.ID, x.ID+1, t0+1), rimewatch.CodeNotFound)
-	got, err := c.s.TokenByHash(c.ctx, x.Hash)
+	c.code(c.s.People().RevokeToken(c.ctx, b.ID, x.ID, t0+1), rimewatch.CodeNotFound)
+	c.code(c.s.People().RevokeToken(c.ctx, a.ID, x.ID+1, t0+1), rimewatch.CodeNotFound)
+	got, err := c.s.People().TokenByHash(c.ctx, x.Hash)
 	c.ok(err)
 	c.same(got, x)
-	c.ok(c.s.RevokeToken(c.ctx, a.ID, x.ID, t0+2))
-	c.ok(c.s.RevokeToken(c.ctx, a.ID, x.ID, t0+3))
-	got, err = c.s.TokenByHash(c.ctx, x.Hash)
+	c.ok(c.s.People().RevokeToken(c.ctx, a.ID, x.ID, t0+2))
+	c.ok(c.s.People().RevokeToken(c.ctx, a.ID, x.ID, t0+3))
+	got, err = c.s.People().TokenByHash(c.ctx, x.Hash)
 	c.ok(err)
 	x.RevokedAt = t0 + 2
 	c.same(got, x)
@@ -151,20 +151,20 @@ func (c *control) tokenRevocation() {
 func (c *control) tokenUse() {
 	w := c.workspace("a")
 	x, y, z := c.token(w, 0, "x"), c.token(w, 0, "y"), c.token(w, 0, "z")
-	c.ok(c.s.TouchTokens(c.ctx, nil))
-	c.ok(c.s.TouchTokens(c.ctx, map[int64]rimewatch.Time{x.ID: t0 + 10, y.ID: t0 + 20, z.ID + 1: t0}))
-	c.ok(c.s.TouchTokens(c.ctx, map[int64]rimewatch.Time{x.ID: t0 + 5, y.ID: t0 + 25}))
+	c.ok(c.s.People().TouchTokens(c.ctx, nil))
+	c.ok(c.s.People().TouchTokens(c.ctx, map[int64]rimewatch.Time{x.ID: t0 + 10, y.ID: t0 + 20, z.ID + 1: t0}))
+	c.ok(c.s.People().TouchTokens(c.ctx, map[int64]rimewatch.Time{x.ID: t0 + 5, y.ID: t0 + 25}))
 	var wg sync.WaitGroup
 	errs := make([]error, 8)
 	for i := range errs {
 		wg.Go(func() {
-			errs[i] = c.s.TouchTokens(c.ctx, map[int64]rimewatch.Time{z.ID: t0 + rimewatch.Time(i)})
+			errs[i] = c.s.People().TouchTokens(c.ctx, map[int64]rimewatch.Time{z.ID: t0 + rimewatch.Time(i)})
 		})
 	}
 	wg.Wait()
 	c.ok(errors.Join(errs...))
 	for hash, want := range map[[32]byte]rimewatch.Time{x.Hash: t0 + 10, y.Hash: t0 + 25, z.Hash: t0 + 7} {
-		got, err := c.s.TokenByHash(c.ctx, hash)
+		got, err := c.s.People().TokenByHash(c.ctx, hash)
 		c.ok(err)
 		if got.LastUsedAt != want {
 			c.Fatalf("last use is %d, want %d", got.LastUsedAt, want)

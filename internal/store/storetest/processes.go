@@ -21,14 +21,14 @@ func Processes(t *testing.T, server, command store.Store) {
 		wg.Go(func() {
 			for k := range 25 {
 				tok := rimewatch.Token{WorkspaceID: w.ID, Name: "x", Hash: [32]byte{byte(i), byte(k)}, Scopes: rimewatch.ScopesRead}
-				if err := s.CreateToken(t.Context(), &tok); err != nil {
+				if err := s.People().CreateToken(t.Context(), &tok); err != nil {
 					t.Error(err)
 				}
 				other := server
 				if s == server {
 					other = command
 				}
-				if got, err := other.TokenByHash(t.Context(), tok.Hash); err != nil || got.ID != tok.ID {
+				if got, err := other.People().TokenByHash(t.Context(), tok.Hash); err != nil || got.ID != tok.ID {
 					t.Errorf("the other process finds %+v, %v", got, err)
 				}
 				if _, err := s.UpdateWorkspace(t.Context(), w.ID, func(w *rimewatch.Workspace) error { w.RollupDays++; return nil }); err != nil {

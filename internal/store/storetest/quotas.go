@@ -37,14 +37,14 @@ func Quotas(t *testing.T, s store.Store) {
 		}, nil},
 		{"tokens", SmallQuotas.Tokens, func(w rimewatch.Workspace, name string) (int64, error) {
 			x := rimewatch.Token{WorkspaceID: w.ID, Name: name, Hash: hashOf(name), Scopes: rimewatch.ScopesRead}
-			err := s.CreateToken(c.ctx, &x)
+			err := s.People().CreateToken(c.ctx, &x)
 			return x.ID, err
-		}, func(id int64) error { return s.RevokeToken(c.ctx, w.ID, id, t0) }},
+		}, func(id int64) error { return s.People().RevokeToken(c.ctx, w.ID, id, t0) }},
 		{"members", SmallQuotas.Members - 1, func(w rimewatch.Workspace, name string) (int64, error) {
 			x := store.Invitation{WorkspaceID: w.ID, Email: name + "@example.com", Role: rimewatch.RoleViewer, Hash: hashOf(name), CreatedAt: t0, ExpiresAt: t0 + 10}
-			err := s.CreateInvitation(c.ctx, &x)
+			err := s.People().CreateInvitation(c.ctx, &x)
 			return x.ID, err
-		}, func(id int64) error { return s.DeleteInvitation(c.ctx, w.ID, id) }},
+		}, func(id int64) error { return s.People().DeleteInvitation(c.ctx, w.ID, id) }},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			c.T, f.T = t, t

@@ -19,7 +19,7 @@ var sessionTable = shapeOf("session", errSession, func() error { return rimewatc
 		}
 	})
 
-// CreateSession implements store.Control.
+// CreateSession implements store.People.
 func (a Access) CreateSession(ctx context.Context, x *store.Session) error {
 	if err := x.Check(); err != nil {
 		return err
@@ -30,12 +30,12 @@ func (a Access) CreateSession(ctx context.Context, x *store.Session) error {
 	})
 }
 
-// Session implements store.Control.
+// Session implements store.People.
 func (a Access) Session(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.Session, error) {
 	return sessionTable.first(ctx, a.base, "hash = ? AND expires_at > ?", hash[:], int64(now))
 }
 
-// TouchSession implements store.Control.
+// TouchSession implements store.People.
 func (a Access) TouchSession(ctx context.Context, id int64, lastUsed, expires rimewatch.Time) error {
 	return a.write(ctx, func(conn Conn) error {
 		return execOne(conn, errSession(), `UPDATE session SET last_used_at = CASE WHEN last_used_at < ? THEN ? ELSE last_used_at END,
@@ -44,19 +44,19 @@ func (a Access) TouchSession(ctx context.Context, id int64, lastUsed, expires ri
 	})
 }
 
-// Sessions implements store.Control.
+// Sessions implements store.People.
 func (a Access) Sessions(ctx context.Context, userID int64, now rimewatch.Time) ([]store.Session, error) {
 	return sessionTable.all(ctx, a.base, "user_id = ? AND expires_at > ? ORDER BY id", userID, int64(now))
 }
 
-// DeleteSession implements store.Control.
+// DeleteSession implements store.People.
 func (a Access) DeleteSession(ctx context.Context, userID, id int64) error {
 	return a.write(ctx, func(conn Conn) error {
 		return execOne(conn, errSession(), "DELETE FROM session WHERE id = ? AND user_id = ?", id, userID)
 	})
 }
 
-// DeleteSessions implements store.Control.
+// DeleteSessions implements store.People.
 func (a Access) DeleteSessions(ctx context.Context, userID, keep int64) error {
 	return a.write(ctx, func(conn Conn) error {
 		_, err := exec(conn, "DELETE FROM session WHERE user_id = ? AND id <> ?", userID, keep)
@@ -64,7 +64,7 @@ func (a Access) DeleteSessions(ctx context.Context, userID, keep int64) error {
 	})
 }
 
-// SetSessionWorkspace implements store.Control.
+// SetSessionWorkspace implements store.People.
 func (a Access) SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error {
 	return a.write(ctx, func(conn Conn) error {
 		if _, _, err := findMember(conn, workspaceID, userID); err != nil {
@@ -74,7 +74,7 @@ func (a Access) SetSessionWorkspace(ctx context.Context, userID, id, workspaceID
 	})
 }
 
-// DeleteExpired implements store.Control.
+// DeleteExpired implements store.People.
 func (a Access) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
 	if err := a.expireAnswers(ctx, now); err != nil {
 		return err
@@ -107,7 +107,7 @@ var tokenViews = shapeOf("token t LEFT JOIN person u ON u.id = t.created_by", er
 	return append(as("t", tokenColumns(&v.Token)), given("coalesce(nullif(u.name, ''), u.email, '')", text(&v.CreatedByName)))
 })
 
-// CreateToken implements store.Control.
+// CreateToken implements store.People.
 func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -128,17 +128,17 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 	})
 }
 
-// TokenByHash implements store.Control.
+// TokenByHash implements store.People.
 func (a Access) TokenByHash(ctx context.Context, hash [32]byte) (rimewatch.Token, error) {
 	return tokenTable.first(ctx, a.base, "hash = ?", hash[:])
 }
 
-// Tokens implements store.Control.
+// Tokens implements store.People.
 func (a Access) Tokens(ctx context.Context, workspaceID int64) ([]store.TokenView, error) {
 	return tokenViews.all(ctx, a.base, "t.workspace_id = ? ORDER BY t.id", workspaceID)
 }
 
-// RevokeToken implements store.Control.
+// RevokeToken implements store.People.
 func (a Access) RevokeToken(ctx context.Context, workspaceID, id int64, now rimewatch.Time) error {
 	return a.write(ctx, func(conn Conn) error {
 		t, err := tokenTable.find(conn, "id = ? AND workspace_id = ?", id, workspaceID)
@@ -168,7 +168,7 @@ func (b *base) revokeTokensBy(ctx context.Context, conn Conn, workspaceID, userI
 	return ids, err
 }
 
-// TouchTokens implements store.Control.
+// TouchTokens implements store.People.
 func (a Access) TouchTokens(ctx context.Context, lastUsed map[int64]rimewatch.Time) error {
 	return a.write(ctx, func(conn Conn) error {
 		for id, at := range lastUsed {

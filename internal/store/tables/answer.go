@@ -15,12 +15,12 @@ func saveAnswer(conn Conn, a *store.Answer) error {
 }
 
 // KeepAnswer implements store.Answers.
-func (a Access) KeepAnswer(ctx context.Context, x *store.Answer) error {
+func (a Places) KeepAnswer(ctx context.Context, x *store.Answer) error {
 	return a.write(store.WithAnswer(ctx, nil), func(conn Conn) error { return saveAnswer(conn, x) })
 }
 
 // AnswerTo implements store.Answers.
-func (a Access) AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (x store.Answer, err error) {
+func (a Places) AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (x store.Answer, err error) {
 	err = a.read(ctx, func(conn Conn) error {
 		missing := rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such answer.")
 		return one(conn, missing, "SELECT workspace_id, request, at, device_id, reading_at, status, body FROM answer WHERE caller = ? AND request_key = ? AND at > ?", func(row Row) {
@@ -35,7 +35,7 @@ func (a Access) AnswerTo(ctx context.Context, caller int64, key string, now rime
 }
 
 // TrimAnswers implements store.Answers.
-func (a Access) TrimAnswers(ctx context.Context, workspaceID, most int64) (kept int64, err error) {
+func (a Places) TrimAnswers(ctx context.Context, workspaceID, most int64) (kept int64, err error) {
 	err = a.write(store.WithAnswer(ctx, nil), func(conn Conn) error {
 		kept = 0
 		last := int64(-1) // the newest moment of which nothing is kept
@@ -63,7 +63,7 @@ func (a Access) TrimAnswers(ctx context.Context, workspaceID, most int64) (kept 
 
 // expireAnswers deletes what is older than AnswerLife, slice by slice: other writes
 // wait for it.
-func (a Access) expireAnswers(ctx context.Context, now rimewatch.Time) error {
+func (a *base) expireAnswers(ctx context.Context, now rimewatch.Time) error {
 	for {
 		n := 0
 		err := a.write(ctx, func(conn Conn) (err error) {

@@ -22,7 +22,7 @@ func findFactor(conn Conn, userID int64) (f store.SecondFactor, err error) {
 	return f, err
 }
 
-// SecondFactor implements store.Control.
+// SecondFactor implements store.People.
 func (t Access) SecondFactor(ctx context.Context, userID int64) (f store.SecondFactor, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
 		f, err = findFactor(conn, userID)
@@ -35,7 +35,7 @@ func errHasFactor() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "A second factor is set up already.")
 }
 
-// BeginSecondFactor implements store.Control.
+// BeginSecondFactor implements store.People.
 func (t Access) BeginSecondFactor(ctx context.Context, userID int64, secret []byte) error {
 	return t.write(ctx, func(conn Conn) error {
 		return execOne(conn, errHasFactor(), `INSERT INTO second_factor (user_id, secret, confirmed_at, last_step) VALUES (?, ?, 0, 0)
@@ -43,7 +43,7 @@ func (t Access) BeginSecondFactor(ctx context.Context, userID int64, secret []by
 	})
 }
 
-// ConfirmSecondFactor implements store.Control.
+// ConfirmSecondFactor implements store.People.
 func (t Access) ConfirmSecondFactor(ctx context.Context, userID int64, step int64, codes [][32]byte, now rimewatch.Time) error {
 	return t.write(ctx, func(conn Conn) error {
 		f, err := findFactor(conn, userID)
@@ -63,7 +63,7 @@ func (t Access) ConfirmSecondFactor(ctx context.Context, userID int64, step int6
 	})
 }
 
-// UseStep implements store.Control.
+// UseStep implements store.People.
 func (t Access) UseStep(ctx context.Context, userID, step int64) error {
 	return t.write(ctx, func(conn Conn) error {
 		return execOne(conn, rimewatch.Errorf(rimewatch.CodeConflict, "This code was used already."), "UPDATE second_factor SET last_step = ? WHERE user_id = ? AND last_step < ?", step, userID, step)
@@ -81,7 +81,7 @@ func putCodes(conn Conn, userID int64, codes [][32]byte) error {
 	return err
 }
 
-// UseRecoveryCode implements store.Control.
+// UseRecoveryCode implements store.People.
 func (t Access) UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte) (left int, err error) {
 	err = t.write(ctx, func(conn Conn) error {
 		if err := execOne(conn, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such recovery code."), "DELETE FROM recovery_code WHERE user_id = ? AND hash = ?", userID, hash[:]); err != nil {
@@ -97,7 +97,7 @@ func (t Access) UseRecoveryCode(ctx context.Context, userID int64, hash [32]byte
 	return left, err
 }
 
-// ReplaceRecoveryCodes implements store.Control.
+// ReplaceRecoveryCodes implements store.People.
 func (t Access) ReplaceRecoveryCodes(ctx context.Context, userID int64, codes [][32]byte) error {
 	return t.write(ctx, func(conn Conn) error {
 		if _, err := findFactor(conn, userID); err != nil {
@@ -110,7 +110,7 @@ func (t Access) ReplaceRecoveryCodes(ctx context.Context, userID int64, codes []
 	})
 }
 
-// DeleteSecondFactor implements store.Control.
+// DeleteSecondFactor implements store.People.
 func (t Access) DeleteSecondFactor(ctx context.Context, userID int64) error {
 	return t.write(ctx, func(conn Conn) error {
 		f, err := findFactor(conn, userID)

@@ -13,7 +13,7 @@ func errNoAccess() error {
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "Your account at the provider gives no access here.")
 }
 
-// AdmitIdentity implements store.Control.
+// AdmitIdentity implements store.People.
 func (t People) AdmitIdentity(ctx context.Context, a store.Admission) (out store.Admitted, err error) {
 	if err := a.Check(); err != nil {
 		return out, err
@@ -182,7 +182,7 @@ func (t People) vouch(ctx context.Context, conn Conn, a *store.Admission, u *rim
 	return t.auditUser(ctx, conn, u.ID, "user.password_removed", nil)
 }
 
-// LeaveProvider implements store.Control.
+// LeaveProvider implements store.People.
 func (t People) LeaveProvider(ctx context.Context, userID int64) error {
 	return t.write(ctx, func(conn Conn) error {
 		if _, err := userTable.find(conn, "id = ?", userID); err != nil {
@@ -199,7 +199,7 @@ func (t People) LeaveProvider(ctx context.Context, userID int64) error {
 	})
 }
 
-// SetBreakGlass implements store.Control.
+// SetBreakGlass implements store.People.
 func (t People) SetBreakGlass(ctx context.Context, userID int64) error {
 	return t.write(ctx, func(conn Conn) error {
 		if _, err := exec(conn, "UPDATE person SET break_glass = 0 WHERE break_glass <> 0"); err != nil {
@@ -212,7 +212,7 @@ func (t People) SetBreakGlass(ctx context.Context, userID int64) error {
 	})
 }
 
-// Lapsing implements store.Control.
+// Lapsing implements store.People.
 func (t People) Lapsing(ctx context.Context) (list []store.Lapse, err error) {
 	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, `SELECT u.id, u.provided_at, u.lapse_told FROM person u WHERE u.password_hash = ''
@@ -229,7 +229,7 @@ func stillLapsing(conn Conn, was store.Lapse) (bool, error) {
 	return n > 0, err
 }
 
-// PutLapse implements store.Control.
+// PutLapse implements store.People.
 func (t People) PutLapse(ctx context.Context, was, is store.Lapse, detail store.Fields) (done bool, err error) {
 	err = t.write(ctx, func(conn Conn) (err error) {
 		if done, err = stillLapsing(conn, was); err != nil || !done {
@@ -244,7 +244,7 @@ func (t People) PutLapse(ctx context.Context, was, is store.Lapse, detail store.
 	return done, err
 }
 
-// EndLapsed implements store.Control.
+// EndLapsed implements store.People.
 func (t People) EndLapsed(ctx context.Context, was store.Lapse, now rimewatch.Time) (all []store.Withdrawal, err error) {
 	err = t.write(ctx, func(conn Conn) error {
 		all = nil
@@ -302,7 +302,7 @@ func (b *base) narrowTokens(ctx context.Context, conn Conn, userID, workspaceID 
 	return w, nil
 }
 
-// Ownerless implements store.Control.
+// Ownerless implements store.People.
 func (t People) Ownerless(ctx context.Context) ([]rimewatch.Workspace, error) {
 	return workspaceTable.all(ctx, t.base, ownerless+" ORDER BY id")
 }

@@ -28,7 +28,7 @@ var invitationViews = shapeOf("invitation v JOIN workspace w ON w.id = v.workspa
 		return append(as("v", invitationColumns(&v.Invitation)), given("w.name", text(&v.WorkspaceName)), given("coalesce(nullif(u.name, ''), u.email, '')", text(&v.InvitedByName)))
 	})
 
-// CreateInvitation implements store.Control.
+// CreateInvitation implements store.People.
 func (t People) CreateInvitation(ctx context.Context, v *store.Invitation) error {
 	v.Email = rimewatch.EmailKey(v.Email)
 	if err := v.Check(); err != nil {
@@ -57,7 +57,7 @@ func (t *base) auditInvitation(ctx context.Context, conn Conn, v *store.Invitati
 	return t.audit(ctx, conn, v.WorkspaceID, action, subject("invitation", v.ID), store.Fields{"email": v.Email, "role": v.Role})
 }
 
-// RenewInvitation implements store.Control.
+// RenewInvitation implements store.People.
 func (t People) RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (store.Invitation, error) {
 	var v store.InvitationView
 	err := t.write(ctx, func(conn Conn) (err error) {
@@ -83,7 +83,7 @@ func (t *base) deleteInvitation(ctx context.Context, conn Conn, v *store.Invitat
 	return t.auditInvitation(ctx, conn, v, action)
 }
 
-// DeleteInvitation implements store.Control.
+// DeleteInvitation implements store.People.
 func (t People) DeleteInvitation(ctx context.Context, workspaceID, id int64) error {
 	return t.write(ctx, func(conn Conn) error {
 		v, err := invitationViews.find(conn, "v.id = ? AND v.workspace_id = ?", id, workspaceID)
@@ -105,17 +105,17 @@ func (t People) endInvitationsBy(ctx context.Context, conn Conn, workspaceID, us
 	return err
 }
 
-// Invitations implements store.Control.
+// Invitations implements store.People.
 func (t People) Invitations(ctx context.Context, workspaceID int64) ([]store.InvitationView, error) {
 	return invitationViews.all(ctx, t.base, "v.workspace_id = ? ORDER BY v.id", workspaceID)
 }
 
-// Invitation implements store.Control.
+// Invitation implements store.People.
 func (t People) Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (store.InvitationView, error) {
 	return invitationViews.first(ctx, t.base, "v.hash = ? AND v.expires_at > ?", hash[:], int64(now))
 }
 
-// AcceptInvitation implements store.Control.
+// AcceptInvitation implements store.People.
 func (t People) AcceptInvitation(ctx context.Context, hash [32]byte, u *rimewatch.User, now rimewatch.Time) (m rimewatch.Member, err error) {
 	if err := u.Check(); err != nil {
 		return m, err

@@ -31,7 +31,7 @@ func insertUser(conn Conn, u *rimewatch.User) (err error) {
 	return err
 }
 
-// CreateUser implements store.Control.
+// CreateUser implements store.People.
 func (t People) CreateUser(ctx context.Context, u *rimewatch.User) error {
 	if err := u.Check(); err != nil {
 		return err
@@ -39,7 +39,7 @@ func (t People) CreateUser(ctx context.Context, u *rimewatch.User) error {
 	return t.write(ctx, func(conn Conn) error { return insertUser(conn, u) })
 }
 
-// UpdateUser implements store.Control.
+// UpdateUser implements store.People.
 func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch.User) error) (u rimewatch.User, err error) {
 	err = t.write(ctx, func(conn Conn) error {
 		old, err := userTable.find(conn, "id = ?", id)
@@ -69,12 +69,12 @@ func (t People) UpdateUser(ctx context.Context, id int64, change func(*rimewatch
 	return u, nil
 }
 
-// User implements store.Control.
+// User implements store.People.
 func (t People) User(ctx context.Context, id int64) (rimewatch.User, error) {
 	return userTable.first(ctx, t.base, "id = ?", id)
 }
 
-// UserByEmail implements store.Control.
+// UserByEmail implements store.People.
 func (t People) UserByEmail(ctx context.Context, email string) (u rimewatch.User, err error) {
 	if rimewatch.CheckText(nil, "email", email, rimewatch.MaxEmailLen) != nil {
 		return u, errUser()
@@ -87,7 +87,7 @@ func countUsers(conn Conn) (n int, err error) {
 	return n, err
 }
 
-// UserCount implements store.Control.
+// UserCount implements store.People.
 func (t People) UserCount(ctx context.Context) (n int, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
 		n, err = countUsers(conn)
@@ -96,7 +96,7 @@ func (t People) UserCount(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// CreateFirstOwner implements store.Control.
+// CreateFirstOwner implements store.People.
 func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u *rimewatch.User) error {
 	if err := w.Check(); err != nil {
 		return err
@@ -152,7 +152,7 @@ func checkPasswordHash(hash string) error {
 	return nil
 }
 
-// SetPassword implements store.Control.
+// SetPassword implements store.People.
 func (t People) SetPassword(ctx context.Context, userID int64, passwordHash string, now rimewatch.Time) error {
 	if err := checkPasswordHash(passwordHash); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (t People) SetPassword(ctx context.Context, userID int64, passwordHash stri
 	return t.write(ctx, func(conn Conn) error { return t.setPassword(ctx, conn, userID, passwordHash, now) })
 }
 
-// CreatePasswordLink implements store.Control.
+// CreatePasswordLink implements store.People.
 func (t People) CreatePasswordLink(ctx context.Context, l *store.PasswordLink) error {
 	return t.write(ctx, func(conn Conn) error {
 		_, err := exec(conn, `INSERT INTO password_link (user_id, hash, created_at, expires_at) VALUES (?, ?, ?, ?)
@@ -181,7 +181,7 @@ func findPasswordLink(conn Conn, hash [32]byte, now rimewatch.Time) (l store.Pas
 	return l, err
 }
 
-// PasswordLink implements store.Control.
+// PasswordLink implements store.People.
 func (t People) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.Time) (l store.PasswordLink, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
 		l, err = findPasswordLink(conn, hash, now)
@@ -190,7 +190,7 @@ func (t People) PasswordLink(ctx context.Context, hash [32]byte, now rimewatch.T
 	return l, err
 }
 
-// UsePasswordLink implements store.Control.
+// UsePasswordLink implements store.People.
 func (t People) UsePasswordLink(ctx context.Context, hash [32]byte, passwordHash string, now rimewatch.Time) error {
 	if err := checkPasswordHash(passwordHash); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (t People) putMember(ctx context.Context, conn Conn, m *rimewatch.Member) e
 	return t.audit(ctx, conn, m.WorkspaceID, "member.updated", subject("user", m.UserID), detail)
 }
 
-// PutMember implements store.Control.
+// PutMember implements store.People.
 func (t People) PutMember(ctx context.Context, m *rimewatch.Member) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -304,7 +304,7 @@ func (t People) PutMember(ctx context.Context, m *rimewatch.Member) error {
 	})
 }
 
-// DeleteMember implements store.Control.
+// DeleteMember implements store.People.
 func (t People) DeleteMember(ctx context.Context, workspaceID, userID int64, now rimewatch.Time) (tokens []int64, err error) {
 	err = t.write(ctx, func(conn Conn) (err error) {
 		tokens, err = t.deleteMember(ctx, conn, workspaceID, userID, now)
@@ -346,7 +346,7 @@ func (t People) endMembership(ctx context.Context, conn Conn, workspaceID, userI
 	return t.audit(ctx, conn, workspaceID, "member.removed", subject("user", userID), store.Fields{"email": u.Email, "role": m.Role})
 }
 
-// EraseUser implements store.Control.
+// EraseUser implements store.People.
 func (t People) EraseUser(ctx context.Context, userID int64, now rimewatch.Time) (tokens []int64, err error) {
 	err = t.write(ctx, func(conn Conn) error {
 		if _, err := userTable.find(conn, "id = ?", userID); err != nil {
@@ -378,12 +378,12 @@ func (t People) EraseUser(ctx context.Context, userID int64, now rimewatch.Time)
 	return tokens, nil
 }
 
-// Members implements store.Control.
+// Members implements store.People.
 func (t People) Members(ctx context.Context, workspaceID int64) ([]store.MemberView, error) {
 	return memberViews.all(ctx, t.base, "m.workspace_id = ? ORDER BY m.user_id", workspaceID)
 }
 
-// Memberships implements store.Control.
+// Memberships implements store.People.
 func (t People) Memberships(ctx context.Context, userID int64) ([]store.MembershipView, error) {
 	return workspacesOf.all(ctx, t.base, "m.user_id = ? ORDER BY m.workspace_id", userID)
 }

@@ -61,8 +61,6 @@ type DB interface {
 type Tables struct {
 	*base
 	Places
-	People
-	Access
 	Routing
 	Outbox
 	Records
@@ -105,7 +103,16 @@ type base struct {
 // workspaces, and what is known of the log, is of those in shard alone.
 func New(db DB, now func() rimewatch.Time, shard store.Shard, quotas store.Quotas) *Tables {
 	b := &base{db, now, shard, quotas}
-	return &Tables{b, Places{b}, People{b}, Access{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}, Inlets{b}}
+	return &Tables{b, Places{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}, Inlets{b}}
+}
+
+// People implements store.Control.
+func (t Places) People() store.People { return whoComesIn{People{t.base}, Access{t.base}} }
+
+// whoComesIn has what concerns people and what they come in with.
+type whoComesIn struct {
+	People
+	Access
 }
 
 func (t *base) read(ctx context.Context, f func(Conn) error) error     { return t.db.Read(ctx, f) }
