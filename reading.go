@@ -157,3 +157,7 @@ type Heartbeat struct {
 	UptimeS            *int64
 	HeartbeatIntervalS int // s, 0 = not declared
 }
+
+// Empty reports whether there is neither a measurement nor a state in the reading, nor a
+// broken sensor.
+func (r *Reading) Empty() bool { return r.Present|r.Faults == 0 && r.Flags == 0 }

@@ -280,6 +280,10 @@ const (
 	maxEpochSecond = 1<<32 - 1     // 2106-02-07
 )
 
+// ClockSet is the first moment that a clock can show which has ever been set: one that has
+// lost its time begins in 1970 or 2000.
+const ClockSet = minEpochSecond * Second
+
 // epochUnits are the units in which senders count from the epoch, with how many
 // of them are a second.
 var epochUnits = [...]struct {

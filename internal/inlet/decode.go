@@ -1,8 +1,12 @@
 package inlet
 
 import (
+	"cmp"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +17,7 @@ import (
 // Result is what was found in a payload.
 type Result struct {
 	Template  string // the name of the one that was used
-	Ignored   bool   // the payload is of a kind that holds no reading
+	Ignored   string // why the payload is of a kind that holds no reading, as Sentence.Stored returns it
 	Malformed bool   // the body is no JSON document that can be read
 	Problem   string // why nothing could be read, as Sentence.Stored returns it
 	Items     []Item
@@ -21,13 +25,29 @@ type Result struct {
 
 // Item is what one sender measured at one moment.
 type Item struct {
-	ID       string // what the sender calls itself; "" when it does not say
-	Label    string // its name for people
-	At       rimewatch.Time
-	Problem  string // why it cannot be stored, as Sentence.Stored returns it
-	Readings []Reading
-	Device   Device
-	Values   []Value // everything that could be bound
+	ID    string // what the sender calls itself; "" when it does not say
+	Part  string // what tells a sensor of the sender from its others; "" = the sender itself
+	Label string // its name for people
+	At    rimewatch.Time
+	// Unset is why a time that came with it can be none, as Sentence.Stored returns it,
+	// and Stamp that time as it was sent.
+	Unset, Stamp string
+	Problem      string // why it cannot be stored, as Sentence.Stored returns it
+	Split        bool   // sensors of the sender follow as items of their own
+	Readings     []Reading
+	Device       Device
+	Values       []Value // everything that could be bound
+}
+
+// Name returns what the sender, or the sensor of it, calls itself.
+func (x *Item) Name() string { return NameOf(x.ID, x.Part) }
+
+// NameOf returns what a sensor of a sender is called.
+func NameOf(id, part string) string {
+	if part == "" {
+		return id
+	}
+	return id + "/" + part
 }
 
 // Device is what a sender says of its own state; nil and "" are absent.
@@ -41,10 +61,14 @@ type Reading struct {
 	Serial  string // "" when the sender is not bound
 	Reading rimewatch.Reading
 	Fields  []Field
+	// Probe is which sensor of the sender its temperature is of, where the binding does not
+	// say so yet; Probes the same of fields of rules.
+	Probe  string
+	Probes map[string]string
 }
 
-// Empty reports whether there is no measurement in the reading.
-func (r *Reading) Empty() bool { return r.Reading.Present|r.Reading.Faults == 0 }
+// Empty reports whether there is neither a measurement nor a state in the reading.
+func (r *Reading) Empty() bool { return r.Reading.Empty() }
 
 // Field is where the value of a measurement came from, or why there is none.
 type Field struct {
@@ -81,7 +105,10 @@ type Value struct {
 // what the template reads.
 type Binding struct {
 	Serial string
-	rules  []rule
+	// Probe is which sensor of the sender the device's temperature is of: what Item.Part
+	// would be. "" = that of a sender that has one.
+	Probe string
+	rules []rule
 }
 
 // NewBinding checks a binding's rules: CodeValidationFailed with fields.NAME.
@@ -93,21 +120,21 @@ func NewBinding(serial string, rules map[string]Rule) (*Binding, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Binding{serial, m.fields}, nil
+	return &Binding{Serial: serial, rules: m.fields}, nil
 }
 
 // HasRules reports whether the binding says itself what is read.
 func (b *Binding) HasRules() bool { return len(b.rules) > 0 }
 
-// Bound returns the bindings of what a sender calls itself.
-type Bound func(id string) []*Binding
+// Bound returns the bindings of what a sender calls itself, or of a sensor of it.
+type Bound func(id, part string) []*Binding
 
 // matches reports whether a payload is of the kind that the template is for.
 func (m *Mapper) matches(env *environment) bool { return m.match == nil || m.match.holds(env) }
 
 // Decode reads a payload by the template. It returns at most 10,000 items.
 func (m *Mapper) Decode(p *Payload, bound Bound) *Result {
-	body, err := parseJSON(p.Body)
+	body, err := parse(p)
 	if err != nil {
 		return &Result{Template: m.Template.Name, Malformed: true, Problem: within("The payload %s.", err)}
 	}
@@ -117,11 +144,11 @@ func (m *Mapper) Decode(p *Payload, bound Bound) *Result {
 func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	r := &Result{Template: m.Template.Name}
 	if m.ignore.holds(env) {
-		r.Ignored = true
+		r.Ignored = reason(fail("is of a kind that holds no measurement, such as a join or a state of the connection"))
 		return r
 	}
 	if m.each == nil {
-		r.Items = []Item{m.item(env, bound)}
+		r.Items = m.items(env, bound)
 		return r
 	}
 	each, err := m.each.run(env)
@@ -139,7 +166,7 @@ func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	}
 	for _, v := range list {
 		env.scope.Item = v
-		r.Items = append(r.Items, m.item(env, bound))
+		r.Items = append(r.Items, m.items(env, bound)...)
 	}
 	env.scope.Item = nil
 	return r
@@ -163,8 +190,8 @@ func elements(v any) ([]any, bool) {
 	}
 }
 
-// item reads one item of the payload.
-func (m *Mapper) item(env *environment, bound Bound) Item {
+// items reads one element of the payload.
+func (m *Mapper) items(env *environment, bound Bound) []Item {
 	x := Item{}
 	var found []leaf
 	if v, err := m.auto.run(env); err == nil && v != nil {
@@ -174,48 +201,312 @@ func (m *Mapper) item(env *environment, bound Bound) Item {
 	if x.ID, err = m.id.text(env); err != nil {
 		x.Problem = within("id %s", err)
 	}
+	x.Part, _ = m.part.text(env)
 	x.Label, _ = m.label.text(env)
-	x.Label = rimewatch.NameFrom(x.Label)
 	if v, err := m.time.run(env); err != nil {
-		x.Problem = within("time %s", err)
+		x.Unset = within("time %s", err)
 	} else if v != nil && v != "" {
-		if x.At, err = env.moment(v); err != nil {
-			x.Problem = within("time %s", err)
-		}
+		x.setTime(env, v)
 	}
 	return m.assemble(env, found, x, bound)
 }
 
-// assemble makes the readings of an item whose sender and time are known.
-func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) Item {
-	x.ID = plainID(x.ID)
+// setTime reads when it was measured. A time without a zone keeps the item from being
+// stored until the source has one; any other that cannot be is no time.
+func (x *Item) setTime(env *environment, v any) {
+	at, err := env.moment(v)
+	switch {
+	case errors.Is(err, rimewatch.ErrNoZone):
+		x.Problem = within("time %s", fail("has no time zone: set the one that is meant in the source's settings"))
+	case err != nil || at < rimewatch.ClockSet:
+		if err == nil {
+			err = fail("is before 2015: the clock was never set")
+		}
+		x.Unset, x.Stamp = within("time %s", err), clip(fmt.Sprint(v), 40)
+	default:
+		x.At = at
+	}
+}
+
+// assemble makes the items of a sender whose name and time are known: of itself, and of
+// those of its sensors that are devices of their own.
+func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) []Item {
+	x.ID, x.Part = plainID(hexEUI(x.ID)), partName(x.Part)
+	x.Label = rimewatch.NameFrom(x.Label)
 	if len(x.ID) > maxID {
 		x.Problem = reason(fail("id is longer than %d bytes", maxID))
 		x.ID = clip(x.ID, 40)
 	}
+	if bound == nil {
+		bound = func(string, string) []*Binding { return nil }
+	}
 	m.attributes(env, found, &x.Device)
-	bindings := []*Binding{}
-	if bound != nil {
-		bindings = bound(x.ID)
+	all := found
+	if all == nil {
+		all = leaves("payload", env.scope.Payload)
 	}
-	for _, b := range bindings {
-		x.Readings = append(x.Readings, m.reading(env, found, b, x.At))
+	if env.explain {
+		x.explain(all)
 	}
-	if len(bindings) == 0 {
-		x.Readings = append(x.Readings, m.reading(env, found, &Binding{}, x.At))
-	}
-	if !env.explain {
-		return x
-	}
-	if found == nil {
-		found = leaves("payload", env.scope.Payload)
-	}
-	for i := range found {
-		if v, _, err := number(found[i].value); err == nil && len(x.Values) < maxValues {
-			x.Values = append(x.Values, Value{found[i].path, v})
+	s := m.recognise(env, found)
+	return s.items(nil, &x, bound, func(b *Binding) Reading { return readRules(env, all, b.rules) }, env.repeated)
+}
+
+// items appends the items of a sender: its own, and those of its sensors that are devices
+// of their own. ruled reads what the rules of a binding choose.
+func (s *senses) items(items []Item, x *Item, bound Bound, ruled func(*Binding) Reading, repeated map[string]bool) []Item {
+	bindings := bound(x.ID, x.Part)
+	if x.Part != "" && len(bindings) == 0 {
+		if whole := whichAccept(bound(x.ID, ""), x.Part, true); len(whole) > 0 { // bound before its parts were told apart
+			bindings, s.whole, x.Part = whole, x.Part, ""
 		}
 	}
-	return x
+	alone := len(s.sensors) < 2
+	rules := s.chosen(x, bindings, alone, ruled)
+	first := len(items)
+	items = append(items, *x)
+	items, own := s.apart(items, x, bindings, alone && !rules, bound)
+	sender := &items[first]
+	sender.Split = len(items) > first+1
+	for i := 0; i < len(bindings) || i == 0; i++ {
+		b := &Binding{}
+		if i < len(bindings) {
+			if b = bindings[i]; b.HasRules() {
+				continue
+			}
+		}
+		r := s.board.clone()
+		r.Serial = b.Serial
+		if own != nil && (len(bindings) == 0 || b.accepts(s.called(own), alone)) {
+			r.sense(own)
+			if b.Probe == "" {
+				r.Probe = s.called(own)
+			}
+		}
+		sender.Readings = append(sender.Readings, r)
+	}
+	for i := first; i < len(items); i++ {
+		for j := range items[i].Readings {
+			r := &items[i].Readings[j]
+			r.nameRepeated(repeated)
+			r.dying()
+			r.Reading.At = x.At
+		}
+	}
+	return items
+}
+
+// called returns what a sensor is called among those of its sender.
+func (s *senses) called(own *sensor) string { return joined(s.whole, own.local) }
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "/" + b
+}
+
+// chosen reads what rules of bindings choose, takes that from the sensors, and reports
+// whether there are rules. What is beside the value that one device has been given is its
+// too.
+func (s *senses) chosen(x *Item, bindings []*Binding, alone bool, ruled func(*Binding) Reading) bool {
+	var taken []string
+	for _, b := range bindings {
+		if !b.HasRules() {
+			continue
+		}
+		r := ruled(b)
+		r.Serial = b.Serial
+		for i := range r.Fields {
+			taken = append(taken, r.Fields[i].Expression)
+		}
+		x.Readings = append(x.Readings, r)
+	}
+	if len(x.Readings) == 0 {
+		return false
+	}
+	s.sensors = slices.DeleteFunc(s.sensors, func(x sensor) bool { return slices.Contains(taken, x.path) })
+	if len(bindings) == 1 {
+		x.Readings[0].beside(s, alone)
+	}
+	if alone {
+		s.sensors = nil
+	}
+	return true
+}
+
+// apart returns the sensor that is the sender's own, nil = none is, and adds the others as
+// items: those that are bound by themselves, those of a board with several, and one that
+// is not the one that the sender's device has had.
+func (s *senses) apart(items []Item, x *Item, bindings []*Binding, alone bool, bound Bound) (_ []Item, own *sensor) {
+	for i := range s.sensors {
+		at := &s.sensors[i]
+		part := partName(joined(x.Part, at.local))
+		var its []*Binding
+		if at.local != "" {
+			its = bound(x.ID, part)
+		}
+		if len(its) == 0 && (alone && len(bindings) == 0 || len(whichAccept(bindings, s.called(at), alone)) > 0) {
+			own = at
+			continue
+		}
+		if at.local == "" {
+			part = partName(joined(x.Part, at.key))
+			its = bound(x.ID, part)
+		}
+		item := Item{ID: x.ID, Part: part, Label: labelOf(x, at), At: x.At, Unset: x.Unset, Stamp: x.Stamp, Problem: x.Problem, Device: x.Device, Values: x.Values}
+		if len(its) == 0 {
+			its = []*Binding{{}}
+		}
+		for _, b := range its {
+			r := Reading{Serial: b.Serial}
+			if b.HasRules() {
+				continue
+			}
+			r.sense(at)
+			item.Readings = append(item.Readings, r)
+		}
+		items = append(items, item)
+	}
+	return items, own
+}
+
+// partName bounds what a sensor of a sender is called, so that two never become one.
+func partName(part string) string {
+	if len(part) > mostPart {
+		part = fmt.Sprintf("%s~%08x", clip(part[:mostPart/2], mostPart/2), crc32.ChecksumIEEE([]byte(part)))
+	}
+	return plainID(part)
+}
+
+const mostPart = 60 // bytes
+
+func labelOf(x *Item, s *sensor) string {
+	place := rimewatch.NameFrom(cmp.Or(s.label, s.local))
+	if x.Label == "" || place == "" {
+		return place
+	}
+	return rimewatch.NameFrom(x.Label + " " + place)
+}
+
+// accepts reports whether a temperature of a sensor is one of the binding's device.
+// alone is true for the only one in its payload.
+func (b *Binding) accepts(local string, alone bool) bool {
+	return !b.HasRules() && (b.Probe == "" && alone || b.Probe == local && local != "")
+}
+
+func whichAccept(list []*Binding, local string, alone bool) (those []*Binding) {
+	for _, b := range list {
+		if b.accepts(local, alone) {
+			those = append(those, b)
+		}
+	}
+	return those
+}
+
+// recognise reads what the template's rules and the names of members say.
+func (m *Mapper) recognise(env *environment, found []leaf) senses {
+	r := readRules(env, nil, m.fields)
+	done := map[string]bool{}
+	for i := range r.Fields {
+		done[r.Fields[i].Name] = r.Fields[i].Sent
+	}
+	s := recognise(found, done)
+	s.board.Fields = append(r.Fields, s.board.Fields...)
+	for f, v := range r.Reading.All() {
+		s.board.Reading.Set(f, v)
+	}
+	s.board.Reading.Faults |= r.Reading.Faults
+	s.board.Reading.Flags |= r.Reading.Flags
+	return s
+}
+
+// beside adds what was recognised beside the values that rules have chosen.
+func (r *Reading) beside(s *senses, alone bool) {
+	chosen := func(name string) bool {
+		return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == name })
+	}
+	for f, v := range s.board.Reading.All() {
+		if !chosen(f.String()) {
+			r.Reading.Set(f, v)
+		}
+	}
+	for f := range s.board.Reading.Faults.All() {
+		if !chosen(f.String()) {
+			r.Reading.Faults = r.Reading.Faults.With(f)
+		}
+	}
+	for x := range rimewatch.NumFlags {
+		if yes, ok := s.board.Reading.Flags.Bool(x); ok && !chosen(x.String()) {
+			r.Reading.Flags = r.Reading.Flags.WithBool(x, yes)
+		}
+	}
+	for _, f := range s.board.Fields {
+		if !chosen(f.Name) || f.LeftOut() && !r.has(f.Expression) {
+			r.Fields = append(r.Fields, f)
+		}
+	}
+	if len(s.sensors) == 1 && alone && !chosen(rimewatch.ProductZoneTemp.String()) {
+		r.sense(&s.sensors[0])
+	}
+}
+
+// clone returns a reading that can be changed without the other.
+func (r *Reading) clone() Reading {
+	c := *r
+	c.Fields = slices.Clone(r.Fields)
+	return c
+}
+
+// sense adds what a sensor measured.
+func (r *Reading) sense(s *sensor) {
+	for f, v := range s.reading.Reading.All() {
+		r.Reading.Set(f, v)
+	}
+	r.Reading.Faults |= s.reading.Reading.Faults
+	r.Fields = append(r.Fields, s.reading.Fields...)
+}
+
+// dying makes a fault of what sensors report whose battery cannot carry a measurement any
+// more: the lowest of both ranges at once.
+func (r *Reading) dying() {
+	temp, ok := r.Reading.Value(rimewatch.ProductZoneTemp)
+	humid, both := r.Reading.Value(rimewatch.Humidity)
+	if !ok || !both || temp != rimewatch.ProductZoneTemp.Info().Min || humid != 0 {
+		return
+	}
+	for _, f := range [...]rimewatch.Field{rimewatch.ProductZoneTemp, rimewatch.Humidity} {
+		r.Reading.Values[f] = 0
+		r.Reading.Present &^= 1 << f
+		r.Reading.Faults = r.Reading.Faults.With(f)
+	}
+	for i := range r.Fields {
+		if f := &r.Fields[i]; f.Name == rimewatch.ProductZoneTemp.String() && f.Problem == "" {
+			f.Problem = reason(fail("is what a broken or disconnected sensor reports"))
+		}
+	}
+}
+
+// explain lists what a binding can name.
+func (x *Item) explain(all []leaf) {
+	for i := range all {
+		if v, _, err := number(all[i].value); err == nil && len(x.Values) < maxValues {
+			x.Values = append(x.Values, Value{all[i].path, v})
+		}
+	}
+}
+
+// hexEUI returns an EUI-64 that is written in Base64 as all others write it.
+func hexEUI(id string) string {
+	const length = 12 // of 8 bytes
+	if len(id) != length || id[length-1] != '=' {
+		return id
+	}
+	b, err := base64.StdEncoding.DecodeString(id)
+	if err != nil {
+		return id
+	}
+	return hex.EncodeToString(b)
 }
 
 // plainID returns what a sender calls itself with U+FFFD for control characters,
@@ -245,11 +536,7 @@ func (e *environment) moment(v any) (rimewatch.Time, error) {
 	case int:
 		return rimewatch.EpochTime(float64(v))
 	case string:
-		at, err := rimewatch.ParseMomentIn(strings.TrimSpace(v), e.payload.Zone, e.payload.Received)
-		if errors.Is(err, rimewatch.ErrNoZone) {
-			err = fail("has no time zone: set the one that is meant in the source's settings")
-		}
-		return at, err
+		return rimewatch.ParseMomentIn(strings.TrimSpace(v), e.payload.Zone, e.payload.Received)
 	default:
 		return 0, fail("is neither a text nor a number")
 	}
@@ -257,15 +544,15 @@ func (e *environment) moment(v any) (rimewatch.Time, error) {
 
 // attributes fills in what is known of the device itself.
 func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
-	if l, _ := wantBattery.find(found, level); l != nil {
+	if l := wantBattery.find(found, level); l != nil {
 		v, _, _ := number(l.value)
 		d.BatteryPct = &v
 	}
-	if l, _ := wantRSSI.find(found, signal); l != nil {
+	if l := wantRSSI.find(found, signal); l != nil {
 		v, _, _ := number(l.value)
 		d.RSSI = &v
 	}
-	if l, _ := wantFirmware.find(found, near); l != nil {
+	if l := wantFirmware.find(found, near); l != nil {
 		d.Firmware, _ = l.value.(string)
 	}
 	for i := range m.device {
@@ -288,32 +575,52 @@ func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
 	d.Firmware = rimewatch.NameFrom(d.Firmware)
 }
 
-// reading reads the measurements for one device.
-func (m *Mapper) reading(env *environment, found []leaf, b *Binding, at rimewatch.Time) Reading {
-	r := Reading{Serial: b.Serial}
-	r.Reading.At = at
-	rules := m.fields
-	if len(b.rules) > 0 {
-		rules, found = b.rules, nil
-	}
-	done := map[string]bool{}
+// readRules reads the measurements for which there are rules. A value that is one of all
+// is in the unit that it says itself, and of the probe that it was when it was chosen.
+func readRules(env *environment, all []leaf, rules []rule) (r Reading) {
 	for i := range rules {
 		rule := &rules[i]
 		f := Field{Name: rule.name, Expression: rule.From}
-		if f.Found, f.Problem = rule.value(env); f.Problem == "" {
-			f.Sent, f.Problem = true, rule.store(env, f.Found, &r.Reading)
+		l := leafAt(all, rule.From)
+		if rule.Probe != "" && (l == nil || l.address != rule.Probe) {
+			if l = probeAt(all, rule); l == nil {
+				f.Problem = reason(fail("is of the probe %s, which is not in the payload", clip(rule.Probe, 40)))
+				r.Fields = append(r.Fields, f)
+				continue
+			}
+			f.Expression, f.Found = l.path, l.value
+		} else {
+			f.Found, f.Problem = rule.value(env)
 		}
-		done[rule.name] = f.Sent
+		if f.Problem == "" {
+			f.Sent, f.Problem = true, rule.store(env, f.Found, l, &r.Reading)
+		}
+		if l != nil && l.address != "" && rule.Probe == "" {
+			if r.Probes == nil {
+				r.Probes = map[string]string{}
+			}
+			r.Probes[rule.name] = l.address
+		}
 		r.Fields = append(r.Fields, f)
 	}
-	if found != nil {
-		recognise(found, done, &r)
-		if !r.Empty() {
-			r.nameOthers(found)
+	return r
+}
+
+func leafAt(all []leaf, path string) *leaf {
+	if i := slices.IndexFunc(all, func(l leaf) bool { return l.path == path }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// probeAt finds the value of a rule's probe, wherever that stands now.
+func probeAt(all []leaf, r *rule) *leaf {
+	for i := range all {
+		if l := &all[i]; l.address == r.Probe && (strings.HasSuffix(r.From, member("", l.key))) {
+			return l
 		}
 	}
-	r.nameRepeated(env.repeated)
-	return r
+	return nil
 }
 
 // value runs a rule's expression.
@@ -332,7 +639,7 @@ func (r *rule) value(env *environment) (v any, problem string) {
 }
 
 // store takes a value into the reading, or says why it cannot be.
-func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
+func (r *rule) store(env *environment, v any, l *leaf, into *rimewatch.Reading) string {
 	if r.isFlag {
 		yes, ok := truth(v)
 		if !ok {
@@ -354,6 +661,11 @@ func (r *rule) store(env *environment, v any, into *rimewatch.Reading) string {
 	}
 	if named, _ := r.unitFrom.text(env); named != "" {
 		unit = named
+	}
+	if l != nil {
+		if u, ok := units[unitKey(l.unit)]; ok && u.to == r.field.Info().Unit {
+			unit = l.unit // it knows better than whoever chose it
+		}
 	}
 	return store(r.field, n, unit, into)
 }
@@ -400,71 +712,4 @@ func truth(v any) (yes, ok bool) {
 		}
 	}
 	return false, false
-}
-
-// recognise fills in, by the names of members, what no rule has read.
-func recognise(found []leaf, done map[string]bool, r *Reading) {
-	for i := range found {
-		l := &found[i]
-		if f, ok := rimewatch.FieldByName(withoutUnit(l.key)); ok && ownName(f) && !done[f.String()] {
-			r.take(f, l)
-			done[f.String()] = true // whatever it holds: another value is not what it was to be
-		} else if x, ok := rimewatch.FlagByName(l.key); ok && !done[l.key] {
-			field := Field{Name: l.key, Expression: l.path, Found: l.value, Sent: true}
-			if yes, ok := truth(l.value); ok {
-				r.Reading.Flags = r.Reading.Flags.WithBool(x, yes)
-			} else {
-				field.Problem = neither()
-			}
-			done[l.key] = true
-			r.Fields = append(r.Fields, field)
-		}
-	}
-	for _, w := range quantities {
-		name := w.field.String()
-		if done[name] {
-			continue
-		}
-		want := *w.want
-		if w.field.IsTemperature() && hasOwnTemperature(done) {
-			want.stems = ""
-		}
-		l, why := want.find(found, func(l *leaf) bool { return numeric(l) && !done[l.key] })
-		if l == nil && why == "" {
-			l = want.named(found) // such as "unavailable"
-		}
-		switch {
-		case l != nil:
-			r.take(w.field, l)
-		case why != "":
-			r.Fields = append(r.Fields, Field{Name: name, Problem: why, Sent: true})
-		}
-	}
-}
-
-// hasOwnTemperature reports whether temperatures came under this service's own
-// names: then one whose name only contains the word is not taken for the
-// product's.
-func hasOwnTemperature(done map[string]bool) bool {
-	for f := range rimewatch.AllFields.All() {
-		if f.IsTemperature() && done[f.String()] {
-			return true
-		}
-	}
-	return false
-}
-
-// take takes a leaf as a measurement.
-func (r *Reading) take(f rimewatch.Field, l *leaf) {
-	field := Field{Name: f.String(), Expression: l.path, Found: l.value, Sent: true}
-	n, unit, err := number(l.value)
-	if err != nil {
-		field.Problem = reason(err)
-	} else {
-		if unit == "" && f.IsTemperature() {
-			unit = l.unit
-		}
-		field.Problem = store(f, n, unit, &r.Reading)
-	}
-	r.Fields = append(r.Fields, field)
 }

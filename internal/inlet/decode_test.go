@@ -16,7 +16,7 @@ func short(r *Result) []string {
 	if r.Problem != "" {
 		return []string{"problem: " + rimewatch.SentenceOf(r.Problem).String()}
 	}
-	if r.Ignored {
+	if r.Ignored != "" {
 		return []string{"ignored"}
 	}
 	lines := []string{}
@@ -28,13 +28,16 @@ func short(r *Result) []string {
 
 func shortItem(x *Item) (lines []string) {
 	if x.Problem != "" {
-		return []string{x.ID + " problem: " + rimewatch.SentenceOf(x.Problem).String()}
+		return []string{x.Name() + " problem: " + rimewatch.SentenceOf(x.Problem).String()}
 	}
 	for i := range x.Readings {
 		r := &x.Readings[i]
-		line := x.ID
+		line := x.Name()
 		if r.Serial != "" {
 			line += " as " + r.Serial
+		}
+		if x.Unset != "" {
+			line += " unset"
 		}
 		if x.At != 0 {
 			line += " at " + x.At.String()
@@ -101,7 +104,7 @@ var vendors = []vendor{
 	{"home-assistant", Payload{Body: []byte(`{"entity_id":"sensor.fridge","state":"unavailable","attributes":{"device_class":"temperature"}}`)}, []string{"ignored"}},
 	{"telegraf", Payload{Body: []byte(`{"metrics":[{"fields":{"air_temp":-18.5,"defrost_active":1,"setpoint_temp":-20},"name":"modbus","tags":{"host":"pi","name":"ak-cc-1","slave_id":"1"},"timestamp":1795202410},
 		{"fields":{"temperature":3.5},"name":"modbus","tags":{"host":"pi","name":"ak-cc-2"},"timestamp":1795202410}]}`)},
-		[]string{"ak-cc-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 setpoint_temp=-20 defrost_active=true",
+		[]string{"ak-cc-1/1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 setpoint_temp=-20 defrost_active=true",
 			"ak-cc-2 at 2026-11-20T19:20:10.000Z product_zone_temp=3.5"}},
 	{"ruuvi-gateway", Payload{Body: []byte(`{"data":{"coordinates":"","timestamp":1795202411,"gw_mac":"D6:19:19:F5:3A:0C","tags":{
 		"E5:52:21:C8:DD:2E":{"rssi":-71,"timestamp":1795202409,"data":"0201061BFF9904058000FFFFFFFF800080008000FFFFFFFFFFFFFFFFFFFFFF"},
@@ -134,7 +137,7 @@ func TestVendors(t *testing.T) {
 			t.Errorf("%s %s %s: (-want +got)\n%s", c.template, c.payload.Topic, c.payload.Body, diff)
 		}
 		matching := []string{}
-		body, err := parseJSON(c.payload.Body)
+		body, err := parse(&c.payload)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,8 +161,8 @@ func TestVendors(t *testing.T) {
 			t.Errorf("no payload of %s is tried", x.Name)
 		}
 	}
-	if len(lib.Templates()) != 12 {
-		t.Errorf("%d templates, want eleven and auto", len(lib.Templates()))
+	if len(lib.Templates()) != 15 {
+		t.Errorf("%d templates, want fourteen and auto", len(lib.Templates()))
 	}
 }
 
@@ -184,18 +187,18 @@ func TestOdd(t *testing.T) {
 		{`{"id":"x","temperature":-327.68}`, "x"},
 		{`{"id":"x","temperature":"4,5"}`, "x"},
 		{`{"id":"x","temperature":274.15,"unit":"K"}`, "x product_zone_temp=1"},
-		{`{"id":"x","temp_1":4,"temp_2":5}`, "x"},
+		{`{"id":"x","temp_1":4,"temp_2":5}`, "x; x/1 product_zone_temp=4; x/2 product_zone_temp=5"},
 		{`{"id":"x","temperature":32,"unit_of_measurement":"°F"}`, "x product_zone_temp=0"},
 		{`{"id":"x","temperature":32,"Units":"degrees Fahrenheit"}`, "x product_zone_temp=0"},
 		{`{"id":"x","temperature":3,"ambient_temp_f":50}`, "x product_zone_temp=3 ambient_temp=10"},
 		{`{"id":"x","evaporator_temp_c":-26,"evaporator_temp_f":-14.8}`, "x evaporator_temp=-26"},
 		{`{"device":"gv","tem":7.1,"hum":55}`, "gv product_zone_temp=7.1 humidity=55"},
-		{`{"id":"x","temperature":4,"ts":0}`, "x problem: time is not a time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
+		{`{"id":"x","temperature":4,"ts":0}`, "x unset product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":1795202410}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":1795202410000000}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":1795202410000000000}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"ts":"1795202410"}`, "x at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
-		{`{"id":"x","temperature":4,"ts":99999999999999999999}`, "x problem: time is not a time from 2015 to 2106 in seconds, milliseconds, microseconds or nanoseconds since 1970"},
+		{`{"id":"x","temperature":4,"ts":99999999999999999999}`, "x unset product_zone_temp=4"},
 		{`{"id":"x","temperature":4,"time":"2026-11-20T19:20:10"}`, "x problem: time has no time zone: set the one that is meant in the source's settings"},
 		{`{"id":9007199254740993,"temperature":4}`, "9007199254740993 product_zone_temp=4"},
 		{`{"id":123456789,"temperature":4}`, "123456789 product_zone_temp=4"},
@@ -226,9 +229,8 @@ func TestFieldsSayWhy(t *testing.T) {
 		got[f.Name] = f.Expression + ": " + rimewatch.SentenceOf(f.Problem).String()
 	}
 	want := map[string]string{
-		"product_zone_temp": ": is ambiguous: payload.probe.temp_1 and payload.probe.temp_2; say which by a binding",
-		"humidity":          `payload.humidity: is "n/a", not a number`,
-		"co2":               "payload.co2: is 1e+09, not between 0 and 100000 ppm",
+		"humidity": `payload.humidity: is "n/a", not a number`,
+		"co2":      "payload.co2: is 1e+09, not between 0 and 100000 ppm",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -255,7 +257,7 @@ func TestBindings(t *testing.T) {
 		},
 		"plain": {bind("P-1", nil)},
 	}
-	bound := func(id string) []*Binding { return bindings[id] }
+	bound := func(id, part string) []*Binding { return bindings[NameOf(id, part)] }
 	body := `{"id":"logger","probe":{"temp_1":-18,"temp_2":39.2},"rh":605}`
 	got := short(lib.Decode(&Payload{Body: []byte(body)}, bound))
 	if diff := cmp.Diff([]string{"logger as FREEZER product_zone_temp=-18", "logger as COOLER product_zone_temp=4 humidity=60.5"}, got); diff != "" {

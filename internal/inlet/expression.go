@@ -42,10 +42,11 @@ type environment struct {
 // scope is what an expression may name.
 type scope struct {
 	Payload any            `expr:"payload"`
-	Item    any            `expr:"item"`  // one of what each returned
-	Topic   []any          `expr:"topic"` // its parts
-	Path    string         `expr:"path"`  // the topic
-	Query   map[string]any `expr:"query"` // of the URL
+	Item    any            `expr:"item"`   // one of what each returned
+	Topic   []any          `expr:"topic"`  // its parts
+	Path    string         `expr:"path"`   // the topic
+	Query   map[string]any `expr:"query"`  // of the URL
+	Client  string         `expr:"client"` // the name of whoever published it, "" = it has none
 }
 
 func newEnvironment(p *Payload, body any) *environment {
@@ -57,7 +58,7 @@ func newEnvironment(p *Payload, body any) *environment {
 	for k, v := range p.Query {
 		query[k] = v
 	}
-	return &environment{scope: scope{Payload: body, Topic: topic, Path: p.Topic, Query: query}, payload: p, explain: p.Explain, repeated: repeatedKeys(p.Body)}
+	return &environment{scope: scope{Payload: body, Topic: topic, Path: p.Topic, Query: query, Client: p.Client}, payload: p, explain: p.Explain, repeated: repeatedKeys(p.Body)}
 }
 
 // compile checks and compiles an expression; an empty one is nil.
@@ -70,7 +71,8 @@ func compile(source string) (*expression, error) {
 	}
 	guard := new(guard)
 	options := []expr.Option{expr.Env(&scope{}), expr.MaxNodes(maxNodes), expr.DisableAllBuiltins(), expr.Patch(guard), expr.Function("ruuvi5", ruuvi5),
-		expr.Function("entity", entity), expr.Function("components", components)}
+		expr.Function("entity", entity), expr.Function("components", components),
+		expr.Function("samples", samples), expr.Function("measured", measured)}
 	for _, name := range allowed {
 		options = append(options, expr.EnableBuiltin(name))
 	}

@@ -7,10 +7,7 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/rimewatch/rimewatch"
 )
 
 //go:embed templates/*.json
@@ -70,7 +67,7 @@ func (lib *Library) Find(name string) (*Mapper, bool) {
 // Decode reads a payload by the built-in template that it is of; when it is of
 // none, by the names of its members alone.
 func (lib *Library) Decode(p *Payload, bound Bound) *Result {
-	body, err := parseJSON(p.Body)
+	body, err := parse(p)
 	if err != nil {
 		return &Result{Template: Auto, Malformed: true, Problem: within("The payload %s.", err)}
 	}
@@ -80,150 +77,166 @@ func (lib *Library) Decode(p *Payload, bound Bound) *Result {
 			return m.decode(env, bound)
 		}
 	}
-	return decodeAnything(env, p, bound)
+	return decodeAnything(env, bound)
 }
 
 // decodeAnything reads a payload of an unknown sender. A list is many readings, and
-// so is one of sensors that name themselves: what stands around it is their gateway's.
-func decodeAnything(env *environment, p *Payload, bound Bound) *Result {
+// so is one of sensors that name themselves, or of samples with times of their own: what
+// stands around it is their gateway's.
+func decodeAnything(env *environment, bound Bound) *Result {
 	r := &Result{Template: Auto}
+	if about(env.payload.Topic, env.scope.Payload) {
+		r.Ignored = reason(fail("says something of a sensor, such as its unit or its name, and measures nothing"))
+		return r
+	}
+	m := &Mapper{}
 	var around Item
-	list, isList := env.scope.Payload.([]any)
-	if !isList {
-		if list = sensors(env.scope.Payload, 0); list == nil {
-			r.Items = []Item{anyItem(env, "payload", env.scope.Payload, p, around, bound)}
-			return r
-		}
-		outside := slices.DeleteFunc(leaves("payload", env.scope.Payload), func(l leaf) bool { return element(l.path) != "" })
-		around.ID, around.At, around.Problem = whoAndWhen(env, outside)
+	list, path := elementsOf("payload", env.scope.Payload, 0)
+	if path == "" {
+		found := env.leavesOf("payload", env.scope.Payload)
+		r.Items = m.assemble(env, found, who(env, found, around), bound)
+		return r
 	}
 	if len(list) > maxItems {
 		r.Problem = reason(errTooMany())
 		return r
 	}
+	outside := slices.DeleteFunc(env.leavesOf("payload", env.scope.Payload), func(l leaf) bool { return strings.HasPrefix(l.path, path+"[") })
+	around = who(env, outside, around)
+	if s := recognise(outside, map[string]bool{}); len(s.sensors) > 0 || !s.board.Empty() {
+		r.Items = m.assemble(env, outside, around, bound)
+	}
 	for _, v := range list {
 		env.scope.Item = v
-		r.Items = append(r.Items, anyItem(env, "item", v, p, around, bound))
+		found := env.leavesOf("item", v)
+		r.Items = append(r.Items, m.assemble(env, found, who(env, found, around), bound)...)
 	}
+	env.scope.Item = nil
 	return r
 }
 
-// sensors returns the list in a payload of which every element names the sensor that
-// it is of and holds what it measured; nil = there is none.
-func sensors(v any, depth int) []any {
+// leavesOf returns the leaves of a payload or an element of it. A value that has no name
+// is named by the topic, and where there is no body, the URL holds the values.
+func (env *environment) leavesOf(path string, v any) []leaf {
+	if object, ok := v.(map[string]any); ok && len(object) == 0 && len(env.scope.Query) > 0 {
+		return leaves("query", env.scope.Query)
+	}
+	found := leaves(path, v)
+	topic := env.payload.Topic
+	for i := range found {
+		if l := &found[i]; topic != "" && (l.path == path || l.depth == 1 && l.squeezed == "value") {
+			last := topic[strings.LastIndexByte(topic, '/')+1:]
+			l.call(cmp.Or(senseCAP[last], last))
+		}
+	}
+	return found
+}
+
+// call gives a leaf another name.
+func (l *leaf) call(key string) {
+	l.key, l.squeezed, l.name = key, squeeze(key), read(key)
+	if own := l.ownUnit(); own != "" && (l.unit == "" || !l.measured) {
+		l.unit, l.measured = own, own != l.name.unit
+	}
+}
+
+// elementsOf returns the list in a payload of which every element is a reading of its
+// own, with its path, "" when there is none: the whole payload, or one whose elements name
+// the sensor that they are of or the time, and hold what it measured.
+func elementsOf(path string, v any, depth int) ([]any, string) {
+	const deepest = 3
 	switch v := v.(type) {
 	case map[string]any:
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if list := sensors(v[k], depth+1); list != nil {
-				return list
+			if list, at := elementsOf(member(path, k), v[k], depth+1); at != "" {
+				return list, at
 			}
 		}
 	case []any:
-		every := len(v) > 0
-		for _, x := range v {
-			object, _ := x.(map[string]any)
-			found := leaves("", object)
-			every = every && depth <= 3 &&
-				slices.ContainsFunc(found, func(l leaf) bool { return l.depth == 1 && wantSensor.has(l.name) && l.value != "" }) &&
-				slices.ContainsFunc(found, func(l leaf) bool { return numeric(&l) && plainly(l.key, measured) })
-		}
-		if every {
-			return v
+		if depth == 0 || len(v) > 0 && depth <= deepest && !slices.ContainsFunc(v, func(x any) bool { return !isElement(x) }) {
+			return v, path
 		}
 	}
-	return nil
+	return nil, ""
 }
 
-// anyItem finds the sender and the time by the names of members, or else in what
-// stands around. Over MQTT the topic names the sender, and the URL may hold what the
-// body does not.
-func anyItem(env *environment, path string, v any, p *Payload, around Item, bound Bound) Item {
-	m := &Mapper{}
-	found := leaves(path, v)
-	for i := range found {
-		if l := &found[i]; p.Topic != "" && (l.path == path || l.depth == 1 && l.name == "value") { // named by its topic
-			l.key = p.Topic[strings.LastIndexByte(p.Topic, '/')+1:]
-			l.name, l.unit = squeeze(l.key), cmp.Or(l.unit, unitInName(l.key))
-		}
+// isElement reports whether an element of a list is a reading of its own.
+func isElement(v any) bool {
+	object, _ := v.(map[string]any)
+	keys := slices.Sorted(maps.Keys(object))
+	found := leaves("", object)
+	name, _ := namedValue(object, keys)
+	address, label := addressOf(object, keys, name, true)
+	tells := name == "" && address+label != "" || slices.ContainsFunc(found, func(l leaf) bool {
+		return l.depth == 1 && l.value != "" && (wantSensor.has(l.squeezed) || wantTime.has(l.squeezed))
+	})
+	return tells && slices.ContainsFunc(found, func(l leaf) bool { return (l.isTemperature() || l.isHumidity()) && l.not == noKind })
+}
+
+// who finds the sender and the time by the names of members, or else in what stands
+// around. Over MQTT the topic names the sender, or who sent it.
+func who(env *environment, found []leaf, around Item) (x Item) {
+	topic := env.payload.Topic
+	if l := wantID.find(found, near); l != nil {
+		x.ID, x.Part = named(found, l)
 	}
-	if object, ok := v.(map[string]any); ok && len(object) == 0 && len(p.Query) > 0 {
-		found = leaves("query", env.scope.Query)
+	if l := wantTime.find(found, near); l != nil {
+		x.setTime(env, l.value)
 	}
-	var x Item
-	x.ID, x.At, x.Problem = whoAndWhen(env, found)
-	if x.At == 0 && x.Problem == "" {
-		x.At, x.Problem = around.At, around.Problem
+	if x.At == 0 && x.Problem == "" && x.Unset == "" {
+		x.At, x.Problem, x.Unset, x.Stamp = around.At, around.Problem, around.Unset, around.Stamp
 	}
+	parts := strings.Split(topic, "/")
 	switch {
+	case len(parts) == 3 && parts[0] == "rimewatch" && parts[2] == "readings":
+		x.ID, x.Part = parts[1], ""
+	case len(parts) == 7 && parts[1] == "device_sensor_data": // of SenseCAP
+		x.ID, x.Part = parts[3], parts[4]
 	case around.ID != "" && x.ID != "" && x.ID != around.ID:
 		x.ID = around.ID + "/" + x.ID
-	case p.Topic != "" && x.ID == "":
-		x.ID = p.Topic
+	case topic == "" && x.ID == "":
+		x.ID = around.ID
+	case x.ID == "":
+		x.ID = topic
+		if l := tagOf(found); l != nil {
+			x.Part = shortText(l.value)
+		}
 	}
-	return m.assemble(env, found, x, bound)
+	return x
 }
 
-// whoAndWhen returns the sender and the time that names of members say.
-func whoAndWhen(env *environment, found []leaf) (id string, at rimewatch.Time, problem string) {
-	if l, _ := wantID.find(found, near); l != nil {
-		id, _ = l.value.(string)
-		if n, ok := l.value.(float64); ok {
-			id = strconv.FormatFloat(n, 'f', -1, 64)
-		}
-		id = behindGateway(found, l, id)
-	}
-	if l, _ := wantTime.find(found, near); l != nil {
-		var err error
-		if at, err = env.moment(l.value); err != nil {
-			problem = within("time %s", err)
-		}
-	}
-	return id, at, problem
-}
-
-// behindGateway returns what the sensor is called whose measurement stands in an
-// element of a list, where only the gateway is named outside of it: id is the
-// gateway's, to which the element's own name is added. It is empty when several
-// elements have a name.
-func behindGateway(found []leaf, gateway *leaf, id string) string {
-	if element(gateway.path) != "" {
-		return id
-	}
-	sensor := ""
-	for i := range found {
-		in := element(found[i].path)
-		if in == "" || !numeric(&found[i]) || !plainly(found[i].key, measured) {
-			continue
-		}
-		own := pick(found, func(l *leaf) bool {
-			text, ok := l.value.(string)
-			return ok && text != "" && element(l.path) == in && wantID.has(l.name)
-		})
-		if len(own) == 0 {
-			continue
-		}
-		name, _ := own[0].value.(string)
-		if sensor != "" && sensor != name {
-			return ""
-		}
-		sensor = name
-	}
-	if sensor == "" || sensor == id {
-		return id
-	}
-	return id + "/" + sensor
-}
-
-// element returns the part of an expression that leads to an element of a list,
-// "" when it does not.
-func element(path string) string {
-	for end := len(path); end > 0; end = strings.LastIndexByte(path[:end], ']') {
-		open := strings.LastIndexByte(path[:end], '[')
-		if end < len(path) && open >= 0 {
-			if _, err := strconv.Atoi(path[open+1 : end]); err == nil {
-				return path[:end+1]
+// named returns what a member calls the sender. A short number is no name: what model it
+// is of belongs to it. A channel beside it is one of several sensors.
+func named(found []leaf, l *leaf) (id, part string) {
+	id = strings.TrimSpace(cmp.Or(shortText(l.value), fmt.Sprint(l.value)))
+	const few = 6 // digits
+	beside := func(names string) string {
+		for i := range found {
+			if x := &found[i]; x.depth == l.depth && oneOf(names, x.squeezed) {
+				return shortText(x.value)
 			}
 		}
+		return ""
 	}
-	return ""
+	if model := beside("model"); model != "" && len(id) < few && strings.Trim(id, "0123456789") == "" {
+		id = model + "/" + id
+	}
+	return id, beside("channel slaveid")
+}
+
+// tagOf returns what tells apart the sensors that publish under one topic.
+func tagOf(found []leaf) *leaf {
+	return wanted{[]string{"tag tagname", "point", "sensorname", "label", "location"}}.find(found, near)
+}
+
+// about reports whether a message says something of a sensor instead of what it
+// measured: what brokers' conventions publish beside each value.
+func about(topic string, v any) bool {
+	if topic == "" {
+		return false
+	}
+	last := topic[strings.LastIndexByte(topic, '/')+1:]
+	_, isText := v.(string)
+	return strings.HasPrefix(last, "$") || strings.Contains(topic, "/meta/") || isText && slices.Contains(strings.Fields(
+		"unit_of_measurement friendly_name last_updated last_changed device_class state_class icon config availability status lwt LWT online name model firmware attribution"), last)
 }

@@ -29,7 +29,8 @@ type LineReader struct {
 	series map[string]*series
 	key    []byte
 	fields []lineField
-	item   Item
+	items  []Item
+	senses senses
 
 	known    map[string]*series // of lines that are plain, by plainKey
 	plainKey []byte
@@ -38,9 +39,17 @@ type LineReader struct {
 
 // series is how lines of one measurement, tags and names of fields are read.
 type series struct {
-	id, label string
-	steps     []step
-	unclear   []Field // measurements that several fields may be
+	id, part, label string
+	scaled          bool // integers in it count in small parts of one: of a later line they may not
+	board           []step
+	sensors         []lineSensor
+	named           []Field // what is in them and not taken
+}
+
+// lineSensor is how the values of one of a series' sensors are read.
+type lineSensor struct {
+	sensor
+	steps []step
 }
 
 // step describes one field of a line: number i of the line is a measurement,
@@ -51,6 +60,7 @@ type step struct {
 	flag    rimewatch.Flag
 	unit    string
 	isFlag  bool
+	shut    bool // the flag is false while the value is true
 	battery bool
 }
 
@@ -61,17 +71,14 @@ type lineField struct {
 
 // Lines are the outcome of reading a body.
 type Lines struct {
-	Read    int    // lines with a value that is known
-	Ignored int    // lines without one
 	Bad     int    // lines that were refused
 	Problem string // of the first of them, with its number
 }
 
-// Read calls each for every line that has a known value, with an item that is
-// valid until each returns, and the line. Bad lines are counted and the others
-// are read. The precision is that of the write API: s, ms, us or ns. A line ends
-// with its line feed, also within a text.
-func (r *LineReader) Read(body []byte, precision string, each func(x *Item, line []byte)) (n Lines, err error) {
+// Read calls each for every line, with its items, which are valid until each returns.
+// Bad lines are counted and the others are read. The precision is that of the write API:
+// s, ms, us or ns. A line ends with its line feed, also within a text.
+func (r *LineReader) Read(body []byte, precision string, bound Bound, each func(items []Item, line []byte)) (n Lines, err error) {
 	unit, ok := precisions[precision]
 	if !ok {
 		return n, rimewatch.Invalid("precision", "must be s, ms, us or ns")
@@ -79,36 +86,29 @@ func (r *LineReader) Read(body []byte, precision string, each func(x *Item, line
 	number := 0
 	for line := range bytes.Lines(body) {
 		number++
-		s, some, err := r.line(line, unit)
+		some, err := r.line(line, unit, bound)
 		switch {
 		case !some: // empty, or a comment
 		case err != nil:
 			if n.Bad++; n.Problem == "" {
 				n.Problem = rimewatch.Sentencef("line %d: %s", number, sentenceOf(err)).Stored()
 			}
-		case s == nil:
-			n.Ignored++
 		default:
-			n.Read++
-			each(&r.item, line)
+			each(r.items, line)
 		}
 	}
 	return n, nil
 }
 
-// ReadLine reads a line, which Read has taken, by the rules of a binding: payload
-// has the members measurement, tags and fields.
-func ReadLine(line []byte, precision string, b *Binding) Reading {
-	dec := lineprotocol.NewDecoderWithBytes(line)
-	payload, err := lineObject(dec)
+// readLine reads a line by the rules of a binding: payload has the members measurement,
+// tags and fields.
+func readLine(line []byte, rules []rule) Reading {
+	payload, err := lineObject(lineprotocol.NewDecoderWithBytes(line))
 	if err != nil {
-		return Reading{Serial: b.Serial}
+		return Reading{}
 	}
-	at, err := lineTime(dec, precisions[precision])
-	if err != nil {
-		return Reading{Serial: b.Serial}
-	}
-	return (&Mapper{}).reading(newEnvironment(&Payload{}, payload), nil, b, at)
+	env := newEnvironment(&Payload{}, payload)
+	return readRules(env, leaves("payload", payload), rules)
 }
 
 func lineObject(dec *lineprotocol.Decoder) (map[string]any, error) {
@@ -153,9 +153,8 @@ func plainValue(v lineprotocol.Value) any {
 	}
 }
 
-// line reads one line into r.item: nil when there is nothing in it that is known or may be,
-// and false when there is nothing in it at all.
-func (r *LineReader) line(line []byte, unit string) (_ *series, some bool, err error) {
+// line reads one line into r.items; false = there is nothing in it at all.
+func (r *LineReader) line(line []byte, unit string, bound Bound) (some bool, err error) {
 	s, moment := r.plain(line)
 	var at rimewatch.Time
 	if s != nil {
@@ -163,53 +162,60 @@ func (r *LineReader) line(line []byte, unit string) (_ *series, some bool, err e
 	} else {
 		dec := lineprotocol.NewDecoderWithBytes(line)
 		if !dec.Next() {
-			return nil, false, nil
+			return false, nil
 		}
 		if s, err = r.find(dec); err == nil {
 			at, err = lineTime(dec, unit)
 		}
 	}
-	if err != nil || len(s.steps)+len(s.unclear) == 0 {
-		return nil, true, err
+	if err == nil {
+		r.fill(s, at, line, bound)
 	}
-	r.fill(s, at)
-	return s, true, nil
+	return true, err
 }
 
-// fill makes r.item of the values of a line.
-func (r *LineReader) fill(s *series, at rimewatch.Time) {
-	r.item.ID, r.item.Label, r.item.At, r.item.Problem = s.id, s.label, at, ""
-	r.item.Device = Device{}
-	r.item.Readings = append(r.item.Readings[:0], Reading{})
-	r.item.Readings[0].Fields = slices.Clone(s.unclear)
-	into := &r.item.Readings[0].Reading
-	into.At = at
-	for i := range s.steps {
-		x := &s.steps[i]
+// fill makes r.items of the values of a line.
+func (r *LineReader) fill(s *series, at rimewatch.Time, line []byte, bound Bound) {
+	x := Item{ID: s.id, Part: s.part, Label: s.label, At: at}
+	r.senses = senses{sensors: r.senses.sensors[:0], board: Reading{Fields: slices.Clone(s.named)}}
+	r.follow(s.board, &r.senses.board, &x.Device)
+	for i := range s.sensors {
+		sensor := s.sensors[i].sensor
+		r.follow(s.sensors[i].steps, &sensor.reading, &x.Device)
+		r.senses.sensors = append(r.senses.sensors, sensor)
+	}
+	r.items = r.senses.items(r.items[:0], &x, bound, func(b *Binding) Reading { return readLine(line, b.rules) }, nil)
+}
+
+// follow takes the steps of a series.
+func (r *LineReader) follow(steps []step, to *Reading, d *Device) {
+	into := &to.Reading
+	for i := range steps {
+		x := &steps[i]
 		v := &r.values[x.i]
 		switch {
 		case x.isFlag && v.truth:
-			into.Flags = into.Flags.WithBool(x.flag, v.yes)
+			into.Flags = into.Flags.WithBool(x.flag, v.yes != x.shut)
 		case x.battery:
 			if n := v.number; v.isNumber && n >= 0 && n <= 100 {
-				r.item.Device.BatteryPct = &n
+				d.BatteryPct = &n
 			}
 		case x.isFlag:
-			r.leftOut(x, x.flag.String(), neither())
+			to.leftOut(v, x.flag.String(), neither())
 		case !v.isNumber:
-			r.leftOut(x, x.field.String(), "is not a number")
+			to.leftOut(v, x.field.String(), reason(fail("is not a number")))
 		default:
 			if problem := store(x.field, v.number, x.unit, into); problem != "" {
-				r.leftOut(x, x.field.String(), problem)
+				to.leftOut(v, x.field.String(), problem)
 			}
 		}
 	}
 }
 
-// leftOut notes that the line's value for a step is no measurement.
-func (r *LineReader) leftOut(x *step, name, problem string) {
+// leftOut notes that a value of a line is no measurement.
+func (r *Reading) leftOut(v *lineValue, name, problem string) {
 	f := Field{Name: name, Problem: problem, Sent: true}
-	switch v := &r.values[x.i]; {
+	switch {
 	case v.text != "":
 		f.Found = v.text
 	case v.isNumber:
@@ -217,8 +223,7 @@ func (r *LineReader) leftOut(x *step, name, problem string) {
 	default:
 		f.Found = v.yes
 	}
-	into := &r.item.Readings[0]
-	into.Fields = append(into.Fields, f)
+	r.Fields = append(r.Fields, f)
 }
 
 // find returns the series of the line and leaves the values in r.values.
@@ -262,7 +267,7 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 		r.series = make(map[string]*series)
 	}
 	s := newSeries(string(r.key), r.fields)
-	if !unfinished(r.fields) { // a later line may hold what this one does not
+	if !unfinished(r.fields) && !s.scaled { // a later line may hold what this one does not
 		r.series[string(r.key)] = s
 		r.know(s)
 	}
@@ -272,10 +277,11 @@ func (r *LineReader) find(dec *lineprotocol.Decoder) (*series, error) {
 const maxLineFields = 200
 
 // unfinished reports whether a line holds a text where others of its series may
-// hold a number.
+// hold a number, or another unit.
 func unfinished(fields []lineField) bool {
 	for i := range fields {
-		if fields[i].value.Kind() == lineprotocol.String && !strings.HasSuffix(string(fields[i].name), "_str") {
+		name := string(fields[i].name)
+		if fields[i].value.Kind() == lineprotocol.String && (!strings.HasSuffix(name, "_str") || strings.HasPrefix(name, "unit_of")) {
 			return true
 		}
 	}
@@ -283,7 +289,7 @@ func unfinished(fields []lineField) bool {
 }
 
 // newSeries finds out how lines of a series are read. Home Assistant writes an
-// entity a line, with its unit as the measurement and the number in value; others
+// entity a line, with its unit as the measurement or beside the number in value; others
 // name their fields after what they are.
 func newSeries(key string, fields []lineField) *series {
 	parts := strings.SplitN(key, "\x00", 3)
@@ -299,91 +305,123 @@ func newSeries(key string, fields []lineField) *series {
 			break
 		}
 	}
-	if entity != "" && tags["domain"] != "" {
-		s.id = tags["domain"] + "." + entity
+	for _, name := range []string{"sensor", "rom", "address", "probe", "slave_id", "slave", "channel", "ch", "port"} {
+		if tag := tags[name]; tag != "" && tag != s.id {
+			s.part = joined(s.part, tag)
+		}
 	}
-	s.id, s.label = plainID(s.id), rimewatch.NameFrom(tags["friendly_name"])
+	class, unit := tags["device_class"], tags["unit_of_measurement"]
+	for i := range fields {
+		text, _ := fields[i].value.Interface().(string)
+		switch strings.TrimSuffix(string(fields[i].name), "_str") {
+		case "device_class":
+			class = text
+		case "unit_of_measurement", "unit":
+			unit = text
+		}
+	}
+	if entity != "" && tags["domain"] != "" {
+		s.id, s.part = tags["domain"]+"."+entity, ""
+		if u := units[unitKey(measurement)]; u.to != "" {
+			unit = cmp.Or(unit, measurement)
+		}
+	}
+	s.id, s.part, s.label = plainID(s.id), partName(s.part), rimewatch.NameFrom(tags["friendly_name"])
 	found := make([]leaf, 0, len(fields))
 	for i := range fields {
 		key := string(fields[i].name)
-		l := leaf{path: member("payload.fields", key), key: key, depth: 1, value: plainValue(fields[i].value)}
-		if key == "value" {
+		l := leaf{path: member("payload.fields", key), depth: 1, value: plainValue(fields[i].value)}
+		if key == "value" || key == "state" {
 			topic := tags["topic"] // of a message that Telegraf read from a broker
-			l.key = cmp.Or(entity, topic[strings.LastIndexByte(topic, '/')+1:], measurement)
+			key = cmp.Or(entity, topic[strings.LastIndexByte(topic, '/')+1:], measurement)
+			l.unit, l.measured = unit, unit != ""
+			if tags["domain"] == "binary_sensor" {
+				key += "_" + class + "_state"
+			} else if read(key).kind == noKind {
+				key += "_" + class
+			}
 		}
-		if l.unit = unitInName(l.key); key == "value" && entity != "" {
-			l.unit = measurement
-		}
-		l.name = squeeze(l.key)
+		l.call(key)
 		found = append(found, l)
 	}
-	if entity != "" && tags["domain"] != "" {
-		s.entity(found, measurement)
-	} else {
-		s.named(found)
-	}
+	s.read(found, entity != "")
 	return s
 }
 
-// entity reads the value of an entity of Home Assistant by its unit.
-func (s *series) entity(found []leaf, measurement string) {
+// read finds out what the fields of a series are, by their units and names.
+func (s *series) read(found []leaf, entity bool) {
+	done := map[string]bool{}
+	sensed := recognise(found, done)
+	s.scaled = sensed.scaled
+	s.board = s.steps(found, sensed.board.Fields)
+	for _, f := range sensed.board.Fields {
+		if f.Problem != "" && at(found, f.Expression) < 0 {
+			s.named = append(s.named, f)
+		}
+	}
+	for _, x := range sensed.sensors {
+		s.sensors = append(s.sensors, lineSensor{sensor{local: x.local, path: x.path, key: x.key, label: x.label}, s.steps(found, x.reading.Fields)})
+	}
+	battery := wantBattery.find(found, percent)
 	for i := range found {
 		l := &found[i]
-		if l.unit != measurement || !numeric(l) {
-			continue
+		if entity && l.measured {
+			if x := (step{i: i, unit: l.unit}); l.electric(&x.field) && !done[x.field.String()] {
+				s.board = append(s.board, x)
+			} else if battery == nil && unitKey(l.unit) == "%" && strings.Contains(l.squeezed, "batter") && l.kind == noKind {
+				battery = l
+			}
 		}
-		other := false
-		for _, w := range slices.Concat(otherWords, circuitWords) {
-			other = other || strings.Contains(l.name, w)
-		}
-		x := step{i: i, unit: measurement}
-		u := units[unitKey(measurement)]
-		switch {
-		case u.to == "°C" && !other:
-			x.field = rimewatch.ProductZoneTemp
-		case u.to == "%RH" && strings.Contains(l.name, "batter"):
-			x.battery = true
-		case u.to == "%RH" && strings.Contains(l.name, "humid") && !other:
-			x.field = rimewatch.Humidity
-		case u.to == "ppm" && strings.Contains(l.name, "co2") || strings.Contains(l.name, "carbondioxide"):
-			x.field, x.unit = rimewatch.CO2, ""
-		case u.to == "W" && !other:
-			x.field = rimewatch.Power
-		case u.to == "A" && !other:
-			x.field = rimewatch.AmpDraw
-		case u.to == "V" && unitKey(measurement) == "v" && !other:
-			x.field = rimewatch.Voltage
-		case u.to == "kWh" && !other:
-			x.field = rimewatch.Energy
-		default:
-			continue
-		}
-		s.steps = append(s.steps, x)
+	}
+	if battery != nil {
+		s.board = append(s.board, step{i: at(found, battery.path), battery: true})
 	}
 }
 
-// named reads fields by their names, as recognise does.
-func (s *series) named(found []leaf) {
-	var r Reading
-	recognise(found, map[string]bool{}, &r)
-	for _, f := range r.Fields {
+// electric reports whether the unit of an entity of Home Assistant says that it measures
+// electricity, or the air of a room.
+func (l *leaf) electric(f *rimewatch.Field) bool {
+	switch u := units[unitKey(l.unit)]; {
+	case l.not != noKind || !numeric(l):
+		return false
+	case u.to == "W":
+		*f = rimewatch.Power
+	case u.to == "A":
+		*f = rimewatch.AmpDraw
+	case unitKey(l.unit) == "v":
+		*f = rimewatch.Voltage
+	case u.to == "kWh":
+		*f = rimewatch.Energy
+	case u.to == "ppm" && (strings.Contains(l.squeezed, "co2") || strings.Contains(l.squeezed, "carbondioxide")):
+		*f = rimewatch.CO2
+	default:
+		return false
+	}
+	return true
+}
+
+// steps returns how the fields that were recognised are read of later lines.
+func (s *series) steps(found []leaf, fields []Field) (steps []step) {
+	for _, f := range fields {
 		i := at(found, f.Expression)
 		if i < 0 {
-			s.unclear = append(s.unclear, f)
 			continue
 		}
-		x := step{i: i, unit: found[i].unit}
+		if left := f.Problem != "" && numeric(&found[i]) && found[i].doubt(s.scaled) != ""; left {
+			s.named = append(s.named, f)
+			continue
+		}
+		x := step{i: i}
 		var ok bool
 		if x.field, ok = rimewatch.FieldByName(f.Name); !ok {
 			x.flag, x.isFlag = rimewatch.FlagByName(f.Name)
-		} else if !x.field.IsTemperature() {
-			x.unit = ""
+			x.shut = found[i].kind == contact
+		} else if u, ok := units[unitKey(found[i].unit)]; ok && u.to == x.field.Info().Unit {
+			x.unit = found[i].unit
 		}
-		s.steps = append(s.steps, x)
+		steps = append(steps, x)
 	}
-	if l, _ := wantBattery.find(found, percent); l != nil {
-		s.steps = append(s.steps, step{i: at(found, l.path), battery: true})
-	}
+	return steps
 }
 
 // at returns the index of the field with the path, -1 when no single one has it.

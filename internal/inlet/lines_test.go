@@ -12,16 +12,25 @@ import (
 
 func readLines(t testing.TB, r *LineReader, body, precision string) (got []string, n Lines) {
 	t.Helper()
-	n, err := r.Read([]byte(body), precision, func(x *Item, _ []byte) { got = append(got, shortItem(x)...) })
+	n, err := r.Read([]byte(body), precision, nobody, func(items []Item, _ []byte) {
+		for i := range items {
+			if !items[i].Split || !items[i].Readings[0].Empty() {
+				got = append(got, shortItem(&items[i])...)
+			}
+		}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return got, n
 }
 
+// nobody is bound.
+func nobody(string, string) []*Binding { return nil }
+
 func TestLines(t *testing.T) {
 	for _, c := range []struct{ precision, body, want string }{
-		{"", `modbus,host=pi,name=ak-cc-1,slave_id=1 air_temp=-18.5,setpoint_temp=-20,defrost_active=true 1795202410000000000`, "ak-cc-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 setpoint_temp=-20 defrost_active=true"},
+		{"", `modbus,host=pi,name=ak-cc-1,slave_id=1 air_temp=-18.5,setpoint_temp=-20,defrost_active=true 1795202410000000000`, "ak-cc-1/1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 setpoint_temp=-20 defrost_active=true"},
 		{"s", `t,device_serial=F-1,host=pi temperature=4i 1795202410`, "F-1 at 2026-11-20T19:20:10.000Z product_zone_temp=4"},
 		{"ms", `t,device=F-1 temp_f=39.2 1795202410123`, "F-1 at 2026-11-20T19:20:10.123Z product_zone_temp=4"},
 		{"us", `t,device=F-1 temperature=4u 1795202410123000`, "F-1 at 2026-11-20T19:20:10.123Z product_zone_temp=4"},
@@ -31,43 +40,26 @@ func TestLines(t *testing.T) {
 		{"", `temperature_F,device=F-1 value=39.2`, "F-1 product_zone_temp=4"},
 		// Telegraf's plugins: mqtt_consumer names the message by its topic, opcua the node by its id.
 		{"", `mqtt_consumer,host=pi,topic=shop/cooler/temperature value=4`, "shop/cooler/temperature product_zone_temp=4"},
-		{"", `mqtt_consumer,host=pi,topic=shop/cooler/uptime value=4`, ""},
+		{"", `mqtt_consumer,host=pi,topic=shop/cooler/uptime value=4`, "shop/cooler/uptime"},
 		{"", `opcua,host=pi,id=ns\=2;s\=Cooler.Temp CoolerTemp=4`, "ns=2;s=Cooler.Temp product_zone_temp=4"},
 		{"", `ruuvi_measurements,host=pi,mac=C0FFEE temperature=4`, "C0FFEE product_zone_temp=4"},
-		{"", `t,device=F-1 temp1=4,temp2=5`, "F-1"},
-		{"", `t,device=F-1 temp1=4,temp2=5,humidity=60`, "F-1 humidity=60"},
+		{"", `t,device=F-1 temp1=4,temp2=5`, "F-1/1 product_zone_temp=4; F-1/2 product_zone_temp=5"},
+		{"", `t,device=F-1 temp1=4,temp2=5,humidity=60`, "F-1 humidity=60; F-1/1 product_zone_temp=4; F-1/2 product_zone_temp=5"},
 		{"", `t,device=F-1 temperature=-127`, "F-1 product_zone_temp=fault"},
 		{"", `°C,domain=sensor,entity_id=walk_in value=-18.5,friendly_name_str="Walk-in" 1795202410000000000`, "sensor.walk_in at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5"},
 		{"", `°F,domain=sensor,entity_id=walk_in value=14`, "sensor.walk_in product_zone_temp=-10"},
 		{"", `%,domain=sensor,entity_id=walk_in_humidity value=60`, "sensor.walk_in_humidity humidity=60"},
 		{"", `%,domain=sensor,entity_id=walk_in_battery value=60`, "sensor.walk_in_battery battery=60"},
-		{"", `%,domain=sensor,entity_id=disk_use value=60`, ""},
-		{"", `°C,domain=sensor,entity_id=cpu_temperature value=60`, ""},
+		{"", `%,domain=sensor,entity_id=disk_use value=60`, "sensor.disk_use"},
+		{"", `°C,domain=sensor,entity_id=cpu_temperature value=60`, "sensor.cpu_temperature"},
 		{"", `kW,domain=sensor,entity_id=walk_in_power value=1.5`, "sensor.walk_in_power power=1500"},
-		{"", `cpu,host=a usage=3`, ""},
+		{"", `cpu,host=a usage=3`, "a"},
 		{"", `t,device=F-1 temperature=4,compressor_on=1u,defrost_active=0i`, "F-1 product_zone_temp=4 compressor_on=true defrost_active=false"},
 		{"", `t,device=F\ 1\,x temperature=4`, "F 1,x product_zone_temp=4"},
 	} {
 		got, n := readLines(t, new(LineReader), c.body, c.precision)
 		if strings.Join(got, "; ") != c.want || n.Bad != 0 {
 			t.Errorf("%s: %q %+v, want %q", c.body, got, n, c.want)
-		}
-	}
-}
-
-// TestUnclearLines: a line of which several fields may be the measurement says so, each time.
-func TestUnclearLines(t *testing.T) {
-	var r LineReader
-	for _, line := range []string{"t,device=F-1 temp1=4,temp2=5", "t,device=F-1 temp1=6,temp2=7"} {
-		var why []string
-		n, err := r.Read([]byte(line), "", func(x *Item, _ []byte) {
-			for _, f := range x.Readings[0].Fields {
-				why = append(why, f.Name+" "+rimewatch.SentenceOf(f.Problem).String())
-			}
-		})
-		want := []string{"product_zone_temp is ambiguous: payload.fields.temp1 and payload.fields.temp2; say which by a binding"}
-		if diff := cmp.Diff(want, why); diff != "" || err != nil || n.Read != 1 {
-			t.Errorf("%s: %+v %v\n%s", line, n, err, diff)
 		}
 	}
 }
@@ -86,7 +78,7 @@ func TestBadLines(t *testing.T) {
 	if n.Bad < 2 || rimewatch.SentenceOf(n.Problem).String() != "line 2: the time is not a time in nanoseconds from 2015 to 2106; it looks like seconds" {
 		t.Errorf("%+v", n)
 	}
-	if _, err := new(LineReader).Read([]byte(body), "h", func(*Item, []byte) {}); !hasField(err, "precision") {
+	if _, err := new(LineReader).Read([]byte(body), "h", nobody, func([]Item, []byte) {}); !hasField(err, "precision") {
 		t.Errorf("precision h: %v", err)
 	}
 }
@@ -116,7 +108,11 @@ func TestBoundLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := ReadLine([]byte("m,device=x,door=open s3=14i,s4=7 1795202410"), "s", b)
+	var r Reading
+	_, err = new(LineReader).Read([]byte("m,device=x,door=open s3=14i,s4=7 1795202410"), "s", func(string, string) []*Binding { return []*Binding{b} }, func(items []Item, _ []byte) { r = items[0].Readings[0] })
+	if err != nil {
+		t.Fatal(err)
+	}
 	got := shortItem(&Item{ID: r.Serial, At: r.Reading.At, Readings: []Reading{r}})
 	if diff := cmp.Diff([]string{"F-1 as F-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-10 door_open=true"}, got); diff != "" {
 		t.Error(diff)
@@ -171,8 +167,8 @@ func FuzzLines(f *testing.F) {
 		var r LineReader
 		var ways [2][]string // of lines that are new, and known
 		for i := range ways {
-			_, _ = r.Read([]byte(body), precision, func(x *Item, _ []byte) {
-				for _, s := range shortItem(x) { // a text is nothing in a series that is known
+			_, _ = r.Read([]byte(body), precision, nobody, func(items []Item, _ []byte) {
+				for _, s := range shortItem(&items[0]) { // a text is nothing in a series that is known
 					if strings.Contains(s, "=") {
 						ways[i] = append(ways[i], s)
 					}
@@ -182,8 +178,8 @@ func FuzzLines(f *testing.F) {
 		if diff := cmp.Diff(ways[0], ways[1]); diff != "" {
 			t.Error(diff)
 		}
-		_, _ = r.Read([]byte(body), precision, func(x *Item, _ []byte) {
-			for f, v := range x.Readings[0].Reading.All() {
+		_, _ = r.Read([]byte(body), precision, nobody, func(items []Item, _ []byte) {
+			for f, v := range items[0].Readings[0].Reading.All() {
 				if !f.Accepts(v) {
 					t.Errorf("%v = %v", f, v)
 				}
@@ -201,8 +197,9 @@ func BenchmarkLines(b *testing.B) {
 	text := []byte(body.String())
 	var r LineReader
 	for b.Loop() {
-		if n, _ := r.Read(text, "", func(*Item, []byte) {}); n.Read != 1000 {
-			b.Fatal(n)
+		n := 0
+		if _, err := r.Read(text, "", nobody, func([]Item, []byte) { n++ }); n != 1000 || err != nil {
+			b.Fatal(n, err)
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1000, "ns/line")

@@ -34,6 +34,44 @@ func entity(params ...any) (any, error) {
 	return name, nil
 }
 
+// samples takes an object of devices apart, of each of which there are one or several
+// samples: an object of values, or one of a time ts and values. It returns lists of
+// device, time and values.
+func samples(params ...any) (any, error) {
+	if len(params) != 1 {
+		return nil, fail("samples takes one object")
+	}
+	object, ok := params[0].(map[string]any)
+	if !ok {
+		return nil, fail("is not an object")
+	}
+	list := []any{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		of, ok := object[name].([]any)
+		if !ok {
+			of = []any{object[name]}
+		}
+		for _, x := range of {
+			sample, _ := x.(map[string]any)
+			if values, ok := sample["values"].(map[string]any); ok {
+				list = append(list, []any{name, sample["ts"], values})
+			} else {
+				list = append(list, []any{name, nil, x})
+			}
+		}
+	}
+	return list, nil
+}
+
+// measured reports whether something is recognised in a value.
+func measured(params ...any) (any, error) {
+	if len(params) != 1 {
+		return nil, fail("measured takes one value")
+	}
+	s := recognise(leaves("", params[0]), map[string]bool{})
+	return len(s.sensors) > 0 || !s.board.Empty(), nil
+}
+
 // components splits an object whose members are called TYPE or TYPE:NUMBER, as
 // Shelly's from the second generation on are, into what belongs to one sender each.
 // It returns pairs of what is added to the sender's name and an object of members
@@ -56,7 +94,7 @@ func components(params ...any) (any, error) {
 		case !isComponent:
 		case number == "" || number == "0":
 			own[kind] = object[key]
-		case slices.Contains([]string{"temperature", "humidity", "switch", "pm1", "em1"}, kind):
+		case slices.Contains([]string{"temperature", "humidity", "switch", "pm1", "em1", "bthomesensor"}, kind):
 			list = append(list, []any{"/" + key, map[string]any{kind: object[key]}})
 		}
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -23,6 +25,7 @@ const (
 type Payload struct {
 	Body     []byte
 	Topic    string            // over MQTT
+	Client   string            // over MQTT, of a client that has a name: where its topics are those of every other, it is the sender
 	Query    map[string]string // of the URL, over HTTP
 	Received rimewatch.Time
 	Zone     *time.Location // of times without one; nil = they are refused
@@ -30,11 +33,12 @@ type Payload struct {
 	Explain  bool           // list everything that could be bound
 }
 
-// parseJSON returns the value of a JSON document, with numbers as float64.
+// parse returns the value of a payload: of a JSON document with numbers as float64.
 // Integers that a float64 does not hold stay text, so that no two identifiers
 // become one. An empty body is an empty object: some senders put everything in
-// the URL.
-func parseJSON(body []byte) (any, error) {
+// the URL. One value that is not JSON, as some send over MQTT, is a text.
+func parse(p *Payload) (any, error) {
+	body := p.Body
 	switch {
 	case len(body) > MaxPayload:
 		return nil, fail("is larger than 1 MiB")
@@ -44,14 +48,20 @@ func parseJSON(body []byte) (any, error) {
 		return map[string]any{}, nil
 	}
 	// The check comes before anything is made of the body, which may take much memory.
-	if err := wire.CheckPayload(body); errors.Is(err, wire.ErrNested) {
-		return nil, fail("is nested deeper than %d levels", wire.MaxDepth)
-	} else if errors.Is(err, wire.ErrMembers) {
-		return nil, fail("has too many members in one object")
-	} else if err != nil {
+	err := wire.CheckPayload(body)
+	if err != nil && !errors.Is(err, wire.ErrNested) && !errors.Is(err, wire.ErrMembers) {
 		if isPlain(body) {
-			return string(bytes.TrimSpace(body)), nil // one value, as some send over MQTT
+			return plainText(body), nil
 		}
+		body = quoteNaN(body)
+		err = wire.CheckPayload(body)
+	}
+	switch {
+	case errors.Is(err, wire.ErrNested):
+		return nil, fail("is nested deeper than %d levels", wire.MaxDepth)
+	case errors.Is(err, wire.ErrMembers):
+		return nil, fail("has too many members in one object")
+	case err != nil:
 		return nil, fail("is not JSON")
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -65,6 +75,25 @@ func parseJSON(body []byte) (any, error) {
 
 // isPlain reports whether a body may be one value that is not written as JSON.
 func isPlain(body []byte) bool { return len(body) <= maxPlain && !bytes.ContainsAny(body, "{}[]\"") }
+
+// plainText returns a body that is one value: a number with a decimal comma with a point.
+func plainText(body []byte) string {
+	text := string(bytes.TrimSpace(body))
+	if decimalComma.MatchString(text) {
+		text = strings.Replace(text, ",", ".", 1)
+	}
+	return text
+}
+
+var decimalComma = regexp.MustCompile(`^[+-]?\d+,\d+(\s*\D{0,6})?$`)
+
+// quoteNaN makes texts of what is no JSON where a value stands: "not a number" and the
+// infinities, as many libraries write them. They cost that value alone.
+func quoteNaN(body []byte) []byte {
+	return notNumber.ReplaceAll(body, []byte(`$1"$2"$3`))
+}
+
+var notNumber = regexp.MustCompile(`([:\[,]\s*)([+-]?(?i:nan|inf|infinity))(\s*[,}\]])`)
 
 // exactInteger is the greatest integer up to which a float64 holds every one.
 const exactInteger = 1 << 53

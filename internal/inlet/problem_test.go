@@ -11,13 +11,13 @@ import (
 // TestTheirErrorsInOurWords: what a library says stands behind words of the catalogue, which say what kind of trouble it is.
 func TestTheirErrorsInOurWords(t *testing.T) {
 	lines := func(body string) string {
-		n, err := new(LineReader).Read([]byte(body), "", func(*Item, []byte) {})
+		n, err := new(LineReader).Read([]byte(body), "", nobody, func([]Item, []byte) {})
 		if err != nil || n.Bad != 1 {
 			t.Fatalf("%q: %+v, %v", body, n, err)
 		}
 		return n.Problem
 	}
-	body, err := parseJSON([]byte(`{"a":{"b":1},"text":"x","list":[1]}`))
+	body, err := parse(&Payload{Body: []byte(`{"a":{"b":1},"text":"x","list":[1]}`)})
 	if err != nil {
 		t.Fatal(err)
 	}

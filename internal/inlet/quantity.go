@@ -1,7 +1,9 @@
 package inlet
 
 import (
+	"cmp"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -129,3 +131,41 @@ func clip(s string, most int) string {
 	}
 	return s
 }
+
+// headingUnit finds the unit in a heading, which loggers write behind the name: with its
+// sign, or in brackets.
+var headingUnit = regexp.MustCompile(`[°º] ?[CFK]\b|℃|℉|%|[(\[] ?(?:[CFK]|deg ?[CF]|[Cc]elsius|[Ff]ahrenheit) ?[)\]]`)
+
+// Heading returns what a column of a logger's file holds, as its heading says: the
+// measurement, when it names one that is the product's or has a field of its own, and the
+// unit of its values as Convert takes it, "" when it says none. A heading that says a unit alone, such as
+// "Channel 1 [°C]", has a unit and no name.
+func Heading(heading string) (f rimewatch.Field, unit string, named bool) {
+	name := heading
+	if at := headingUnit.FindStringIndex(heading); at != nil {
+		unit = strings.Trim(unitKey(heading[at[0]:at[1]]), "()[]")
+		if name = strings.TrimRight(heading[:at[0]], " ([,"); name == "" {
+			name = heading[at[1]:]
+		}
+	}
+	name, _, _ = strings.Cut(name, "(")
+	n := read(name)
+	unit = cmp.Or(unit, strings.ToLower(n.unit))
+	if own, ok := rimewatch.FieldByName(strings.ReplaceAll(strings.ToLower(strings.TrimSpace(withoutUnit(name))), " ", "_")); ok {
+		return own, unit, true
+	}
+	switch {
+	case n.not != noKind:
+	case n.kind == temperature && n.known:
+		return rimewatch.ProductZoneTemp, unit, true
+	case n.kind == humidity && n.known:
+		return rimewatch.Humidity, unit, true
+	case wantCO2.has(squeeze(name)):
+		return rimewatch.CO2, unit, true
+	}
+	return 0, unit, false
+}
+
+// Convert returns a value in the unit of a field, and an error when the unit, as Heading
+// returns it, is not one of that field's. "" is the field's own.
+func Convert(f rimewatch.Field, v float64, unit string) (float64, error) { return convert(f, v, unit) }

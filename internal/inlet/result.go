@@ -1,18 +1,22 @@
 package inlet
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"cmp"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // ResultJSON is a Result for people.
 type ResultJSON struct {
 	Template string     `json:"template" doc:"The template that the payload was read by."`
-	Ignored  bool       `json:"ignored" doc:"The payload is of a kind that holds no reading, such as a join."`
+	Ignored  bool       `json:"ignored" doc:"The payload is of a kind that holds no reading, such as a join; problem has why."`
 	Problem  *string    `json:"problem" doc:"Why nothing could be read."`
 	Items    []ItemJSON `json:"items"`
 }
 
 // ItemJSON is what one sender measured at one moment.
 type ItemJSON struct {
-	ExternalID string             `json:"external_id" doc:"What the sender calls itself."`
+	ExternalID string             `json:"external_id" doc:"What the sender calls itself; of one of its sensors, with what tells that from the others."`
 	Label      string             `json:"label"`
 	RecordedAt rimewatch.Time     `json:"recorded_at" doc:"null: as it arrives."`
 	Problem    *string            `json:"problem" doc:"Why it cannot be stored."`
@@ -50,10 +54,10 @@ func orNull(s string) *string {
 // language in which say returns an English text.
 func (r *Result) JSON(say func(english string) string) ResultJSON {
 	problem := func(stored string) *string { return orNull(rimewatch.SentenceOf(stored).In(say)) }
-	out := ResultJSON{Template: r.Template, Ignored: r.Ignored, Problem: problem(r.Problem), Items: []ItemJSON{}}
+	out := ResultJSON{Template: r.Template, Ignored: r.Ignored != "", Problem: problem(cmp.Or(r.Problem, r.Ignored)), Items: []ItemJSON{}}
 	for i := range r.Items {
 		x := &r.Items[i]
-		item := ItemJSON{ExternalID: x.ID, Label: x.Label, RecordedAt: x.At, Problem: problem(x.Problem), BatteryPct: x.Device.BatteryPct, RSSI: x.Device.RSSI,
+		item := ItemJSON{ExternalID: x.Name(), Label: x.Label, RecordedAt: x.At, Problem: problem(cmp.Or(x.Problem, x.Unset)), BatteryPct: x.Device.BatteryPct, RSSI: x.Device.RSSI,
 			Readings: []ItemReading{}, Values: map[string]float64{}}
 		for _, v := range x.Values {
 			item.Values[v.Expression] = v.Value

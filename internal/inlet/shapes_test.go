@@ -34,7 +34,7 @@ var shapes = []vendor{
 	{"chirpstack-v4", Payload{Body: []byte(`{"deviceInfo":{"devEui":"0102030405060708"},"time":"2026-11-20T19:20:10Z","object":{"temperatureSensor":{"1":-20.4},"humiditySensor":{"3":44.5}}}`)},
 		[]string{"0102030405060708 at 2026-11-20T19:20:10.000Z product_zone_temp=-20.4 humidity=44.5"}},
 	{"chirpstack-v4", Payload{Body: []byte(`{"deviceInfo":{"devEui":"0102030405060708"},"time":"2026-11-20T19:20:10Z","object":{"temperatureSensor":{"1":-20.4,"2":3.5}}}`)},
-		[]string{"0102030405060708 at 2026-11-20T19:20:10.000Z"}}, // which of them?
+		[]string{"0102030405060708 at 2026-11-20T19:20:10.000Z", "0102030405060708/1 at 2026-11-20T19:20:10.000Z product_zone_temp=-20.4", "0102030405060708/2 at 2026-11-20T19:20:10.000Z product_zone_temp=3.5"}},
 	// Ubidots.
 	{"auto", Payload{Topic: "/v1.6/devices/freezer-1", Body: []byte(`{"temperature":{"value":-20.6,"timestamp":1795202410000},"humidity":44}`)},
 		[]string{"/v1.6/devices/freezer-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-20.6 humidity=44"}},
@@ -48,4 +48,11 @@ var shapes = []vendor{
 	// A share of 4 % that says so is one; a set-point beside its value stays out.
 	{"auto", Payload{Body: []byte(`{"id":"F1","temperature":{"value":-18,"unit":"°C"},"setpoint":{"value":-20},"battery":"4%"}`)}, []string{"F1 product_zone_temp=-18 battery=4"}},
 	{"auto", Payload{Body: []byte(`{"id":"F1","values":[{"name":"temperature_setpoint","value":-20},{"name":"dew point","value":-25}]}`)}, []string{"F1"}},
+	// thingsboard.io/docs/reference/mqtt-api and gateway-mqtt-api.
+	{"thingsboard", Payload{Topic: "v1/devices/me/telemetry", Client: "board-1", Body: []byte(`{"temperature":3.5}`)}, []string{"board-1 product_zone_temp=3.5"}},
+	// wirenboard.com: the topic of a device's control, and of what it says of it.
+	{"wirenboard", Payload{Topic: "/devices/ref_12/controls/Air Temperature", Body: []byte(`3.5`)}, []string{"ref_12 product_zone_temp=3.5"}},
+	{"wirenboard", Payload{Topic: "/devices/ref_12/controls/Air Temperature/meta/type", Body: []byte(`temperature`)}, []string{"ignored"}},
+	// tasmota.github.io/docs/Zigbee: each sensor of the bridge in a message of its own.
+	{"tasmota-zigbee", Payload{Topic: "tele/bridge/SENSOR", Body: []byte(`{"ZbReceived":{"0x8F20":{"Device":"0x8F20","Name":"Chest","Temperature":-18.5,"LinkQuality":90}}}`)}, []string{"bridge/0x8F20 product_zone_temp=-18.5"}},
 }

@@ -36,6 +36,8 @@ type Template struct {
 	Each string `json:"each,omitempty"`
 	// ID returns what the sender calls the device.
 	ID string `json:"id,omitempty"`
+	// Part returns what tells the sensor from the others of that device, such as a channel.
+	Part string `json:"part,omitempty"`
 	// Name of the device, for people.
 	Label string `json:"label,omitempty"`
 	// Time returns when it was measured: RFC 3339, or a number since 1970.
@@ -57,6 +59,7 @@ type Rule struct {
 	Scale    float64 `json:"scale,omitempty" doc:"0 = 1."`
 	Offset   float64 `json:"offset,omitempty" doc:"Added after scale, before the unit is converted."`
 	OnlyIf   string  `json:"only_if,omitempty" maxLength:"500" doc:"A condition."`
+	Probe    string  `json:"probe,omitempty" maxLength:"64" doc:"Of a value in an object that says which probe it is of, such as the Id of a DS18B20: that Id. The value is then the probe's, wherever it stands. Filled in when the first value is read."`
 }
 
 // UnmarshalJSON reads a rule, which may be its expression alone.
@@ -105,7 +108,7 @@ const (
 type Mapper struct {
 	Template Template
 
-	match, ignore, each, id, label, time, auto *expression
+	match, ignore, each, id, part, label, time, auto *expression
 
 	autoPath string // auto in a form that members may be named of
 
@@ -134,7 +137,7 @@ func (t Template) Compile() (*Mapper, error) {
 		name, source string
 		into         **expression
 	}{
-		{"match", t.Match, &m.match}, {"ignore", t.Ignore, &m.ignore}, {"each", t.Each, &m.each}, {"id", t.ID, &m.id},
+		{"match", t.Match, &m.match}, {"ignore", t.Ignore, &m.ignore}, {"each", t.Each, &m.each}, {"id", t.ID, &m.id}, {"part", t.Part, &m.part},
 		{"label", t.Label, &m.label}, {"time", t.Time, &m.time}, {"auto", t.Auto, &m.auto},
 	} {
 		var err error

@@ -4,36 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
-
-	"github.com/rimewatch/rimewatch"
 )
-
-// nameOthers names the temperatures and humidities that are not among what was
-// read, so that a second probe does not vanish without a word. Settings, and what
-// electronics say of themselves, are not named.
-func (r *Reading) nameOthers(found []leaf) {
-	known := r.Fields
-	for i := range found {
-		l := &found[i]
-		name := rimewatch.ProductZoneTemp.String()
-		switch {
-		case strings.Contains(l.name, "temp"):
-		case strings.Contains(l.name, "humid"):
-			name = rimewatch.Humidity.String()
-		default:
-			continue
-		}
-		same := func(f Field) bool { // it was read or refused, or what was read in another unit
-			return f.Expression == l.path || f.Name == name && f.Problem != "" || withoutUnit(f.Expression) == withoutUnit(l.path)
-		}
-		word := func(w string) bool { return strings.Contains(l.name, w) }
-		if !numeric(l) || slices.ContainsFunc(known, same) || slices.ContainsFunc(otherWords, word) {
-			continue
-		}
-		r.Fields = append(r.Fields, Field{Name: name, Expression: l.path, Found: l.value, Sent: true,
-			Problem: reason(fail("comes as %s, and nothing says what that measures; say so by a binding", clip(l.key, 60)))})
-	}
-}
 
 // nameRepeated names what was read under a name that an object has more than once,
 // of which JSON leaves the last.
