@@ -18,6 +18,10 @@ const (
 	NumFlags      Flag = 3
 )
 
+// ClockUnset is set in the readings of a device whose clock shows a time that cannot be:
+// they have that of their arrival. It is no observation, and follows these in the store.
+const ClockUnset Flag = 3
+
 var flagNames = [NumFlags]string{
 	CompressorOn:  "compressor_on",
 	DefrostActive: "defrost_active",

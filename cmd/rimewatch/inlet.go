@@ -44,11 +44,8 @@ func (c *inletTestCmd) Run(s streams) error {
 func (c *inletTestCmd) decode(body []byte) (*inlet.Result, error) {
 	if c.Lines {
 		r := &inlet.Result{Template: "line protocol"}
-		n, err := new(inlet.LineReader).Read(body, c.Precision, func(x *inlet.Item, _ []byte) {
-			item := *x
-			item.Readings = append([]inlet.Reading(nil), x.Readings...)
-			r.Items = append(r.Items, item)
-		})
+		nobody := func(string, string) []*inlet.Binding { return nil }
+		n, err := new(inlet.LineReader).Read(body, c.Precision, nobody, func(items []inlet.Item, _ []byte) { r.Items = append(r.Items, items...) })
 		if n.Problem != "" {
 			r.Problem = n.Problem
 		}

@@ -135,7 +135,7 @@ func TestProbesKeepTheirUnit(t *testing.T) {
 	if first.Probe != "B1" {
 		t.Fatalf("the first is of the probe %q", first.Probe)
 	}
-	settled := &Binding{Serial: "F", Probe: "B1"}
+	settled := &Binding{Serial: "F", Probe: "B1", Settled: true}
 	chosen := func(place, probe string) *Binding {
 		b, err := NewBinding("C", map[string]Rule{"product_zone_temp": {From: `payload["` + place + `"].Temperature`, Probe: probe}})
 		if err != nil {

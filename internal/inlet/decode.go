@@ -30,8 +30,9 @@ type Item struct {
 	Label string // its name for people
 	At    rimewatch.Time
 	// Unset is why a time that came with it can be none, as Sentence.Stored returns it,
-	// and Stamp that time as it was sent.
+	// Stamp that time as it was sent, and Shown what it says; 0 = nobody knows.
 	Unset, Stamp string
+	Shown        rimewatch.Time
 	Problem      string // why it cannot be stored, as Sentence.Stored returns it
 	Split        bool   // sensors of the sender follow as items of their own
 	Readings     []Reading
@@ -61,9 +62,10 @@ type Reading struct {
 	Serial  string // "" when the sender is not bound
 	Reading rimewatch.Reading
 	Fields  []Field
-	// Probe is which sensor of the sender its temperature is of, where the binding does not
-	// say so yet; Probes the same of fields of rules.
+	// Probe is which sensor of the sender its temperature is of, where it Senses one: "" is
+	// one that nothing tells from others. Probes are the same of fields of rules.
 	Probe  string
+	Senses bool
 	Probes map[string]string
 }
 
@@ -105,10 +107,11 @@ type Value struct {
 // what the template reads.
 type Binding struct {
 	Serial string
-	// Probe is which sensor of the sender the device's temperature is of: what Item.Part
-	// would be. "" = that of a sender that has one.
-	Probe string
-	rules []rule
+	// Probe is which sensor of the sender the device's temperature is of, as Reading.Probe
+	// has it, where that is Settled.
+	Probe   string
+	Settled bool
+	rules   []rule
 }
 
 // NewBinding checks a binding's rules: CodeValidationFailed with fields.NAME.
@@ -222,7 +225,7 @@ func (x *Item) setTime(env *environment, v any) {
 		if err == nil {
 			err = fail("is before 2015: the clock was never set")
 		}
-		x.Unset, x.Stamp = within("time %s", err), clip(fmt.Sprint(v), 40)
+		x.Unset, x.Stamp, x.Shown = within("time %s", err), clip(fmt.Sprint(v), 40), at
 	default:
 		x.At = at
 	}
@@ -265,7 +268,7 @@ func (s *senses) items(items []Item, x *Item, bound Bound, ruled func(*Binding) 
 	rules := s.chosen(x, bindings, alone, ruled)
 	first := len(items)
 	items = append(items, *x)
-	items, own := s.apart(items, x, bindings, alone && !rules, bound)
+	items, own := s.apart(items, x, bindings, alone && !rules, bound, ruled)
 	sender := &items[first]
 	sender.Split = len(items) > first+1
 	for i := 0; i < len(bindings) || i == 0; i++ {
@@ -279,9 +282,7 @@ func (s *senses) items(items []Item, x *Item, bound Bound, ruled func(*Binding) 
 		r.Serial = b.Serial
 		if own != nil && (len(bindings) == 0 || b.accepts(s.called(own), alone)) {
 			r.sense(own)
-			if b.Probe == "" {
-				r.Probe = s.called(own)
-			}
+			r.Senses, r.Probe = true, s.called(own)
 		}
 		sender.Readings = append(sender.Readings, r)
 	}
@@ -338,7 +339,7 @@ func (s *senses) chosen(x *Item, bindings []*Binding, alone bool, ruled func(*Bi
 // apart returns the sensor that is the sender's own, nil = none is, and adds the others as
 // items: those that are bound by themselves, those of a board with several, and one that
 // is not the one that the sender's device has had.
-func (s *senses) apart(items []Item, x *Item, bindings []*Binding, alone bool, bound Bound) (_ []Item, own *sensor) {
+func (s *senses) apart(items []Item, x *Item, bindings []*Binding, alone bool, bound Bound, ruled func(*Binding) Reading) (_ []Item, own *sensor) {
 	for i := range s.sensors {
 		at := &s.sensors[i]
 		part := partName(joined(x.Part, at.local))
@@ -354,16 +355,19 @@ func (s *senses) apart(items []Item, x *Item, bindings []*Binding, alone bool, b
 			part = partName(joined(x.Part, at.key))
 			its = bound(x.ID, part)
 		}
-		item := Item{ID: x.ID, Part: part, Label: labelOf(x, at), At: x.At, Unset: x.Unset, Stamp: x.Stamp, Problem: x.Problem, Device: x.Device, Values: x.Values}
+		item := Item{ID: x.ID, Part: part, Label: labelOf(x, at), At: x.At, Unset: x.Unset, Stamp: x.Stamp, Shown: x.Shown, Problem: x.Problem, Device: x.Device, Values: x.Values}
 		if len(its) == 0 {
 			its = []*Binding{{}}
 		}
 		for _, b := range its {
-			r := Reading{Serial: b.Serial}
+			r := Reading{}
 			if b.HasRules() {
-				continue
+				r = ruled(b)
 			}
-			r.sense(at)
+			if !r.has(at.path) && !r.chose(rimewatch.ProductZoneTemp.String()) {
+				r.sense(at)
+			}
+			r.Serial = b.Serial
 			item.Readings = append(item.Readings, r)
 		}
 		items = append(items, item)
@@ -392,7 +396,14 @@ func labelOf(x *Item, s *sensor) string {
 // accepts reports whether a temperature of a sensor is one of the binding's device.
 // alone is true for the only one in its payload.
 func (b *Binding) accepts(local string, alone bool) bool {
-	return !b.HasRules() && (b.Probe == "" && alone || b.Probe == local && local != "")
+	switch {
+	case b.HasRules():
+		return false
+	case b.Settled:
+		return b.Probe == local
+	default:
+		return alone
+	}
 }
 
 func whichAccept(list []*Binding, local string, alone bool) (those []*Binding) {
@@ -423,9 +434,8 @@ func (m *Mapper) recognise(env *environment, found []leaf) senses {
 
 // beside adds what was recognised beside the values that rules have chosen.
 func (r *Reading) beside(s *senses, alone bool) {
-	chosen := func(name string) bool {
-		return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == name })
-	}
+	rules := Reading{Fields: r.Fields}
+	chosen := rules.chose
 	for f, v := range s.board.Reading.All() {
 		if !chosen(f.String()) {
 			r.Reading.Set(f, v)
@@ -449,6 +459,11 @@ func (r *Reading) beside(s *senses, alone bool) {
 	if len(s.sensors) == 1 && alone && !chosen(rimewatch.ProductZoneTemp.String()) {
 		r.sense(&s.sensors[0])
 	}
+}
+
+// chose reports whether a rule says where a measurement comes from.
+func (r *Reading) chose(name string) bool {
+	return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Name == name })
 }
 
 // clone returns a reading that can be changed without the other.

@@ -100,16 +100,17 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 	if address != "" {
 		at.where = ""
 	}
-	numbers := 0
+	numbers, named := 0, false
 	for _, k := range keys {
 		if _, ok := v[k].(float64); ok {
 			numbers++
 		}
+		named = named || unit != "" && read(k).kind == temperature
 	}
 	for _, k := range keys {
 		in := leaf{path: member(at.path, k), key: k, depth: at.depth + 1, unit: cmp.Or(unit, at.unit), where: at.where, place: at.place, inProbe: at.inProbe,
 			address: cmp.Or(address, at.address), label: cmp.Or(label, at.label)}
-		in.measured = unit != "" && (k == value || numbers == 1)
+		in.measured = unit != "" && (k == value || numbers == 1 && !named && read(k).not == noKind)
 		switch text := shortText(v[name]); {
 		case k == "history", // readings of their own, with times of their own
 			k == name && (quantity(text) || squeeze(k) == "code"):

@@ -184,7 +184,7 @@ func who(env *environment, found []leaf, around Item) (x Item) {
 		x.setTime(env, l.value)
 	}
 	if x.At == 0 && x.Problem == "" && x.Unset == "" {
-		x.At, x.Problem, x.Unset, x.Stamp = around.At, around.Problem, around.Unset, around.Stamp
+		x.At, x.Problem, x.Unset, x.Stamp, x.Shown = around.At, around.Problem, around.Unset, around.Stamp, around.Shown
 	}
 	parts := strings.Split(topic, "/")
 	switch {
@@ -208,7 +208,10 @@ func who(env *environment, found []leaf, around Item) (x Item) {
 // named returns what a member calls the sender. A short number is no name: what model it
 // is of belongs to it. A channel beside it is one of several sensors.
 func named(found []leaf, l *leaf) (id, part string) {
-	id = strings.TrimSpace(cmp.Or(shortText(l.value), fmt.Sprint(l.value)))
+	id, isText := l.value.(string)
+	if !isText {
+		id = shortText(l.value)
+	}
 	const few = 6 // digits
 	beside := func(names string) string {
 		for i := range found {

@@ -331,7 +331,7 @@ func (s *senses) tellApart() {
 		}
 		for i := range s.sensors {
 			x := &s.sensors[i]
-			if count[x.local] < 2 && (x.local != "" || len(s.sensors) == 1) {
+			if count[x.local] < 2 {
 				continue
 			}
 			if text := more(x.temp); text != "" && !strings.HasSuffix(x.local, text) {

@@ -29,6 +29,7 @@ type session struct {
 	silent     *list.Element // of Listener.silent; nil = it has signed in, or had to give way; under its mu
 	source     *source.Live
 	name       clientName
+	client     string // the sender that the connection is of, "" = it has no name
 	persistent bool
 	entered    bool
 	taken      atomic.Bool // another connection of the same client has come
@@ -114,6 +115,10 @@ func (s *session) connect(ctx context.Context) error {
 		answer.Properties.AssignedClientID = id
 	}
 	s.secret = cmp.Or(string(pk.Connect.Password), string(pk.Connect.Username))
+	s.client = cmp.Or(pk.Connect.ClientIdentifier, string(pk.Connect.Username))
+	if s.client == s.secret {
+		s.client = ""
+	}
 	if s.source, err = s.l.cfg.Open(ctx, s.secret, s.addr); err != nil {
 		return s.refuse(refusal(err))
 	}
@@ -246,7 +251,9 @@ func (s *session) store(ctx context.Context) error {
 			}
 			first[pk.PacketID] = i
 		}
-		list, at = append(list, payloadOf(pk)), append(at, i)
+		p := payloadOf(pk)
+		p.Client = s.client
+		list, at = append(list, p), append(at, i)
 	}
 	if len(list) > 0 {
 		results, err := s.l.cfg.Receiver.ReceiveAll(ctx, src, list)

@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // Counts are figures for metrics.
 type Counts struct {
-	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Retained, LeftOut, Failed atomic.Int64
+	Payloads, Accepted, Duplicates, Held, HeldFull, Rejected, Ignored, Vitals, Retained, LeftOut, Failed atomic.Int64
 
 	expired atomic.Int64
 }
@@ -16,6 +16,7 @@ func (c *Counts) add(o *Outcome, err error) {
 	c.Held.Add(int64(o.Held))
 	c.Rejected.Add(int64(o.Rejected))
 	c.Ignored.Add(int64(o.Ignored))
+	c.Vitals.Add(int64(o.Vitals))
 	c.Retained.Add(int64(o.Retained))
 	c.LeftOut.Add(int64(o.leftOut))
 	if o.full {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // LeftOut is a value of a known sender that was not stored as a measurement.
 type LeftOut struct {
 	ExternalID string `json:"external_id" doc:"What the sender calls itself."`
-	Field      string `json:"field" doc:"The measurement or observation that it would have been; recorded_at for a time, which concerns the whole reading."`
+	Field      string `json:"field" doc:"The measurement or observation that it would have been; recorded_at for a time, which concerns the whole reading; empty for the whole message."`
 	Value      string `json:"value" doc:"As it was sent, shortened; empty when several could have been meant."`
 	Reason     string `json:"reason"` // as Sentence.Stored returns it; In writes it
 }
@@ -49,6 +50,19 @@ func (o *Outcome) leaveOut(x LeftOut) {
 	}
 }
 
+// leaveOutRest notes what a board measured that is of none of its sensors, where nobody
+// has bound it as a whole.
+func (o *Outcome) leaveOutRest(id string, r *inlet.Reading) {
+	for f, v := range r.Reading.All() {
+		o.leaveOut(LeftOut{id, f.String(), rimewatch.Decimal(v), why("nothing says of which of its sensors this is")})
+	}
+	for x := range rimewatch.NumFlags {
+		if yes, ok := r.Reading.Flags.Bool(x); ok {
+			o.leaveOut(LeftOut{id, x.String(), strconv.FormatBool(yes), why("nothing says of which of its sensors this is")})
+		}
+	}
+}
+
 // leaveOutOf notes what a known sender sent that cannot be stored, and reports
 // whether there was any.
 func (o *Outcome) leaveOutOf(id string, r *inlet.Reading) (any bool) {
@@ -68,7 +82,8 @@ type Received struct {
 	Duplicates int64           `json:"duplicates"`
 	Held       int64           `json:"held"`
 	Rejected   int64           `json:"rejected"`
-	Ignored    int64           `json:"ignored" doc:"Parts without a measurement."`
+	Ignored    int64           `json:"ignored" doc:"Messages of a kind that measures nothing, such as joins."`
+	Vitals     int64           `json:"vitals" doc:"Messages of known devices that only say something of the device, such as its battery."`
 	LeftOut    int64           `json:"left_out_values" doc:"Values of known senders that were not stored as measurements."`
 	Newest     []LeftOutLately `json:"left_out" doc:"The newest of them, one of each sender and field, at most ten."`
 }
@@ -156,6 +171,7 @@ func (t *tally) add(o *Outcome, now rimewatch.Time) {
 	t.Held += int64(o.Held)
 	t.Rejected += int64(o.Rejected)
 	t.Ignored += int64(o.Ignored)
+	t.Vitals += int64(o.Vitals)
 	t.LeftOut += int64(o.leftOut)
 	for _, x := range o.LeftOut {
 		lately := LeftOutLately{x, 1, now}

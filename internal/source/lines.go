@@ -26,7 +26,7 @@ func (s *Service) receiveLines(ctx context.Context, l *Live, body []byte, precis
 	b := s.batch(l, now)
 	const most = 4096
 	n := min(bytes.Count(body, []byte{'\n'})+1, most)
-	b.inputs, b.at = make([]store.Input, 0, n), make(map[momentKey]int, n)
+	b.inputs, b.at, b.linewise = make([]store.Input, 0, n), make(map[momentKey]int, n), true
 	kept := make(map[string][]byte)
 	if err := s.eachLine(ctx, l, body, precision, b, &o, kept); err != nil {
 		return o, err
@@ -50,44 +50,20 @@ func (s *Service) eachLine(ctx context.Context, l *Live, body []byte, precision 
 		reader = new(inlet.LineReader)
 	}
 	defer l.lines.Put(reader)
-	n, err := reader.Read(body, precision, func(x *inlet.Item, line []byte) {
-		l.bindLine(x, line, precision)
-		waited := len(b.order)
-		b.take(ctx, x, o)
-		id := x.ID
-		if id == "" {
-			id = nameless
-		}
-		if len(b.order) > waited || b.held[id] != nil {
-			kept[id] = append(append(kept[id], bytes.TrimSpace(line)...), '\n')
+	n, err := reader.Read(body, precision, s.bound(l), func(items []inlet.Item, line []byte) {
+		b.all(ctx, items, o)
+		for i := range items {
+			if id := nameOf(&items[i]); b.held[id] != nil {
+				kept[id] = append(append(kept[id], bytes.TrimSpace(line)...), '\n')
+			}
 		}
 	})
 	if err != nil {
 		return err
 	}
-	o.Ignored += n.Ignored
 	o.Rejected += n.Bad
 	if n.Problem != "" {
 		o.problem("%s", rimewatch.SentenceOf(n.Problem))
 	}
 	return nil
-}
-
-// bindLine makes the readings of a line those of the devices that its sender is
-// bound to.
-func (l *Live) bindLine(x *inlet.Item, line []byte, precision string) {
-	list := l.bound(x.ID)
-	if len(list) == 0 {
-		return
-	}
-	first := x.Readings[0]
-	x.Readings = x.Readings[:0]
-	for _, bound := range list {
-		one := first
-		one.Serial = bound.Serial
-		if bound.HasRules() {
-			one = inlet.ReadLine(line, precision, bound)
-		}
-		x.Readings = append(x.Readings, one)
-	}
 }

@@ -146,13 +146,39 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 		if i > 0 && l.source.SenderKey(list[i].ExternalID) == l.source.SenderKey(list[i-1].ExternalID) {
 			continue
 		}
-		o, err := s.Replay(ctx, workspaceID, id, list[i].ExternalID)
-		total.plus(&o)
+		senders, err := s.ofBoard(ctx, workspaceID, l, list[i].ExternalID)
 		if err != nil {
 			return total, err
 		}
+		for _, sender := range senders {
+			o, err := s.Replay(ctx, workspaceID, id, sender)
+			total.plus(&o)
+			if err != nil {
+				return total, err
+			}
+		}
 	}
 	return total, nil
+}
+
+// ofBoard returns a sender and those that wait of its sensors.
+func (s *Service) ofBoard(ctx context.Context, workspaceID int64, l *Live, externalID string) ([]string, error) {
+	const page = 500
+	all := []string{externalID}
+	for offset := 0; ; offset += page {
+		senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, l.source.ID, store.Page{Limit: page, Offset: offset})
+		if err != nil {
+			return nil, err
+		}
+		for i := range senders {
+			if id := senders[i].ExternalID; strings.HasPrefix(l.source.SenderKey(id), l.source.SenderKey(externalID)+"/") {
+				all = append(all, id)
+			}
+		}
+		if offset+page >= total {
+			return all, nil
+		}
+	}
 }
 
 // boundTo returns the bindings that a list asks for, and fills in the serials that
@@ -211,6 +237,7 @@ func (o *Outcome) plus(x *Outcome) {
 	o.Held += x.Held
 	o.Rejected += x.Rejected
 	o.Ignored += x.Ignored
+	o.Vitals += x.Vitals
 	o.Retained += x.Retained
 	o.Unreadable += x.Unreadable
 	for _, p := range x.Problems {
@@ -238,6 +265,9 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 		after = list[len(list)-1].ID
 		var done []int64
 		for i := range list {
+			if now, err := s.Fresh(ctx, l); err == nil { // which sensor is whose may have been settled
+				l = now
+			}
 			o, err := s.replayOne(ctx, l, externalID, &list[i])
 			total.plus(&o)
 			if err != nil {
@@ -254,40 +284,54 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 }
 
 // replayOne stores the part of a payload that is of its sender. A reading without
-// a time gets the one at which it came, so that it is stored once.
+// a time gets the one at which it came, so that it is stored once. Where nothing in it is
+// of that sender any more, it waits on.
 func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, err error) {
 	o = newOutcome()
 	b := s.batch(l, s.cfg.Now())
-	b.replayed = true
-	take := func(x *inlet.Item) {
-		if l.source.SenderKey(cmp.Or(x.ID, nameless)) != l.source.SenderKey(externalID) && externalID != "" {
-			return
-		}
-		if x.At == 0 {
-			x.At = h.ReceivedAt
-			for i := range x.Readings {
-				x.Readings[i].Reading.At = h.ReceivedAt
+	b.replayed, b.arrived = true, h.ReceivedAt
+	mine, key := 0, l.source.SenderKey
+	take := func(items []inlet.Item) {
+		var of []inlet.Item
+		for i := range items {
+			x := &items[i]
+			name := key(nameOf(x))
+			whole := key(cmp.Or(x.ID, nameless))
+			switch bound := slices.ContainsFunc(x.Readings, func(r inlet.Reading) bool { return r.Serial != "" }); {
+			case externalID == "", name == key(externalID), whole == key(externalID),
+				bound && strings.HasPrefix(key(externalID), whole+"/"): // of the board that it was a sensor of
+			default:
+				continue
 			}
+			mine++
+			if x.At == 0 && x.Unset == "" {
+				x.At = h.ReceivedAt
+				for i := range x.Readings {
+					x.Readings[i].Reading.At = h.ReceivedAt
+				}
+			}
+			of = append(of, *x)
 		}
-		b.take(ctx, x, &o)
+		b.all(ctx, of, &o)
 	}
 	switch h.Topic {
 	case linesTopic:
-		err = replayLines(l, h, take)
+		_, err = new(inlet.LineReader).Read(h.Body, h.Query, s.bound(l), func(items []inlet.Item, _ []byte) { take(items) })
 	case rimewatch.HeldReadingTopic:
 		x, problem := l.readHeld(h)
 		if problem != "" {
 			x = inlet.Item{ID: externalID, Problem: problem}
 		}
-		take(&x)
+		take([]inlet.Item{x})
 	default:
 		r := s.decode(l, payloadOf(h))
 		if r.Problem != "" {
 			b.hold(&o, externalID, "", r.Problem)
 		}
-		for i := range r.Items {
-			take(&r.Items[i])
-		}
+		take(r.Items)
+	}
+	if err == nil && mine == 0 && len(b.order) == 0 {
+		b.hold(&o, externalID, "", why("nothing in the message is of this sender any more"))
 	}
 	if err == nil {
 		err = s.store(ctx, l, []*batch{b}, nil)
@@ -296,14 +340,6 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 		b.finish(&o)
 	}
 	return o, err
-}
-
-func replayLines(l *Live, h *rimewatch.Held, take func(*inlet.Item)) error {
-	_, err := new(inlet.LineReader).Read(h.Body, h.Query, func(x *inlet.Item, line []byte) {
-		l.bindLine(x, line, h.Query)
-		take(x)
-	})
-	return err
 }
 
 // Source returns a source of a workspace.

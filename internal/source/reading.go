@@ -16,7 +16,7 @@ func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (
 	if err != nil {
 		return nil, false, err
 	}
-	for _, b := range l.bound(serial) {
+	for _, b := range l.bound(serial, "") {
 		if who := s.cfg.Store.Identify(workspaceID, []byte(b.Serial)); who != nil {
 			return who, true, nil
 		}
@@ -123,7 +123,7 @@ func (l *Live) readHeld(h *rimewatch.Held) (x inlet.Item, problem string) {
 	}
 	sent.Arrived(h.ReceivedAt)
 	x = inlet.Item{ID: string(sent.Serial), At: sent.At, Device: inlet.Device{BatteryPct: sent.BatteryPct, RSSI: sent.RSSI, Firmware: sent.Firmware}}
-	for _, b := range l.bound(x.ID) {
+	for _, b := range l.bound(x.ID, "") {
 		x.Readings = append(x.Readings, inlet.Reading{Serial: b.Serial, Reading: sent.Reading})
 	}
 	if len(x.Readings) == 0 {

@@ -20,13 +20,14 @@ type Outcome struct {
 	Duplicates int `json:"duplicates" doc:"Readings that had been stored before."`
 	Held       int `json:"held" doc:"Senders whose readings wait for somebody to accept the device."`
 	Rejected   int `json:"rejected" doc:"Readings that cannot be stored."`
-	Ignored    int `json:"ignored" doc:"Parts without a measurement, such as joins."`
+	Ignored    int `json:"ignored" doc:"Messages of a kind that measures nothing, such as joins; left_out has why."`
+	Vitals     int `json:"vitals" doc:"Messages of known devices that only say something of the device, such as its battery."`
 	Retained   int `json:"retained" doc:"Retained messages of a broker without a time of their own: they may be of any age and are not stored."`
 	Unreadable int `json:"unreadable" doc:"How many of those that wait sent no measurement that can be read: they will have to send another one."`
 	// Problems are as Sentence.Stored returns them; In writes them.
 	Problems []string `json:"problems" doc:"Why something waits or was rejected, the first ten."`
 	// LeftOut is what known senders sent that is no measurement.
-	LeftOut []LeftOut `json:"left_out" doc:"Values of known senders that were not stored as measurements, the first ten: not a number, out of range, what broken sensors report, another temperature than the one that was read, or a name that came twice."`
+	LeftOut []LeftOut `json:"left_out" doc:"What was not stored, the first ten: values that are not a number, out of range or what broken sensors report, another temperature than the one that was read, a name that came twice, messages in which nothing was recognised, and those that measure nothing."`
 
 	leftOut int  // how many they were
 	full    bool // something would have had to wait and could not
@@ -46,7 +47,7 @@ func (o *Outcome) err() error {
 	switch {
 	case o.full:
 		return rimewatch.ErrHeldFull()
-	case o.Accepted+o.Duplicates+o.Held+o.Ignored+o.Retained > 0 || o.Rejected == 0:
+	case o.Accepted+o.Duplicates+o.Held+o.Ignored+o.Vitals+o.Retained > 0 || o.Rejected == 0:
 		return nil
 	}
 	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "Nothing of this could be stored.")
@@ -97,34 +98,44 @@ func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload
 	return results, err
 }
 
-// read decides what becomes of a payload: CodeInvalidJSON for what is none.
+// read decides what becomes of a payload: CodeInvalidJSON for what is none and comes from
+// somebody who hears of that. What comes over MQTT waits with its text.
 func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 	b.retained = p.Retained
 	r := b.s.decode(b.l, p)
 	switch {
-	case r.Malformed:
-		return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", rimewatch.SentenceOf(r.Problem))
-	case r.Ignored:
+	case r.Ignored != "":
 		o.Ignored++
+		o.leaveOut(LeftOut{Value: shown(cmp.Or(p.Topic, string(p.Body))), Reason: r.Ignored})
 		return nil
 	case r.Problem != "" && p.Retained:
 		o.Retained++
+	case r.Malformed && p.Topic == "":
+		o.leaveOut(LeftOut{Value: shown(string(p.Body)), Reason: r.Problem})
+		return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", rimewatch.SentenceOf(r.Problem))
 	case r.Problem != "":
-		b.hold(o, "", "", r.Problem)
+		b.hold(o, p.Topic, "", r.Problem)
 	}
-	for i := range r.Items {
-		b.take(ctx, &r.Items[i], o)
-	}
+	b.all(ctx, r.Items, o)
 	return nil
+}
+
+// shown is what people are shown of what was sent.
+func shown(text string) string {
+	const most = 40
+	if r := []rune(strings.ToValidUTF8(text, "")); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return strings.ToValidUTF8(text, "")
 }
 
 // decode maps a payload by the source's template.
 func (s *Service) decode(l *Live, p *inlet.Payload) *inlet.Result {
 	p.Zone = l.zone
 	if l.mapper == nil {
-		return s.Library.Decode(p, l.bound)
+		return s.Library.Decode(p, s.bound(l))
 	}
-	return l.mapper.Decode(p, l.bound)
+	return l.mapper.Decode(p, s.bound(l))
 }
 
 func heldPayload(p *inlet.Payload) *rimewatch.Held {
@@ -155,6 +166,12 @@ type batch struct {
 	unsettled *rimewatch.Error
 	held      map[string]*waiting
 	order     []string
+	settled   []settled
+	unset     []unset
+	again     int            // readings without a time that came again
+	arrived   rimewatch.Time // when what is replayed came
+	// linewise is true for lines, of which most that measure nothing are of no sensor.
+	linewise bool
 }
 
 type momentKey struct {
@@ -183,10 +200,18 @@ func (b *batch) hold(o *Outcome, id, label, reason string) {
 	}
 }
 
+// all decides what becomes of the items of a payload.
+func (b *batch) all(ctx context.Context, items []inlet.Item, o *Outcome) {
+	for i := range items {
+		b.take(ctx, &items[i], o)
+	}
+	b.settleTimes(o)
+}
+
 // take decides what becomes of an item.
 func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
-	id := cmp.Or(x.ID, nameless)
-	if b.retained && x.At == 0 {
+	id := nameOf(x)
+	if b.retained && x.At == 0 && x.Unset == "" {
 		o.Retained++
 		return
 	}
@@ -196,47 +221,77 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 	}
 	for i := range x.Readings {
 		r := &x.Readings[i]
+		if x.Split && r.Serial == "" { // its sensors are senders of their own
+			o.leaveOutOf(id, r)
+			o.leaveOutRest(id, r)
+			continue
+		}
 		who, reason := b.who(ctx, x, r)
-		if who == nil && reason == refused {
+		switch {
+		case who != nil:
+			b.known(ctx, x, r, who, o)
+		case reason == refused:
 			o.Rejected++
 			o.problem("%s: no device is registered for this sender", id)
-			continue
-		}
-		if who == nil {
-			if text := unread(r); text != "" {
-				o.Unreadable++
-				reason = why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(text))
-			} else if r.Empty() && x.Device == (inlet.Device{}) {
-				reason = why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(why("no measurement was recognised")))
-			}
-			b.hold(o, id, x.Label, reason)
-			continue
-		}
-		if d := &x.Device; *d != (inlet.Device{}) {
-			b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware}})
-		}
-		if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
-			c.Saw(uint64(who.ID), x.At, b.now)
-		}
-		what, err := b.outside(ctx, x.At)
-		if err != nil {
-			b.hold(o, id, x.Label, why("the workspace could not be read"))
-			continue
-		}
-		leftOut := o.leaveOutOf(id, r)
-		switch {
-		case r.Empty() && r.Serial == "" && x.Device == (inlet.Device{}) && !leftOut:
-			b.hold(o, id, x.Label, why("no measurement was recognised"))
-		case r.Empty():
-			o.Ignored++
-		case what != "":
-			o.Rejected++
-			o.problem("%s: the time %s", id, rimewatch.SentenceOf(what))
-			o.leaveOut(LeftOut{id, "recorded_at", x.At.String(), what})
+		case b.linewise && r.Empty() && unread(r) == "" && x.Device == (inlet.Device{}):
+			o.leaveOut(LeftOut{ExternalID: id, Reason: why("no measurement was recognised")})
 		default:
-			b.add(who, &r.Reading)
+			b.hold(o, id, x.Label, b.whyHeld(x, r, reason, o))
 		}
 	}
+}
+
+// nameOf is what a sender is called where it waits.
+func nameOf(x *inlet.Item) string { return inlet.NameOf(cmp.Or(x.ID, nameless), x.Part) }
+
+// whyHeld adds to why a sender waits what is wrong with what it sent.
+func (b *batch) whyHeld(x *inlet.Item, r *inlet.Reading, reason string, o *Outcome) string {
+	text := unread(r)
+	switch {
+	case text != "":
+		o.Unreadable++
+	case r.Empty() && x.Device == (inlet.Device{}):
+		text = why("no measurement was recognised")
+	case x.Unset != "":
+		text = x.Unset
+	default:
+		return reason
+	}
+	return why("%s, and %s", rimewatch.SentenceOf(reason), rimewatch.SentenceOf(text))
+}
+
+// known takes a reading of a known device.
+func (b *batch) known(ctx context.Context, x *inlet.Item, r *inlet.Reading, who *store.Identity, o *Outcome) {
+	id := nameOf(x)
+	vitals := x.Device != (inlet.Device{})
+	if d := &x.Device; vitals {
+		b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware}})
+	}
+	if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
+		c.Saw(uint64(who.ID), x.At, b.now)
+	}
+	outside, err := b.outside(ctx, x.At)
+	if err != nil {
+		b.hold(o, id, x.Label, why("the workspace could not be read"))
+		return
+	}
+	leftOut := o.leaveOutOf(id, r)
+	switch {
+	case r.Empty():
+		if vitals {
+			o.Vitals++
+		} else if !leftOut && !x.Split {
+			o.leaveOut(LeftOut{ExternalID: id, Reason: why("no measurement was recognised")})
+		}
+		return
+	case outside != "":
+		b.unset = append(b.unset, unset{who, r.Reading, id, x.At.String(), x.At, outside})
+	case x.Unset != "":
+		b.unset = append(b.unset, unset{who, r.Reading, id, x.Stamp, x.Shown, x.Unset})
+	default:
+		b.add(who, &r.Reading)
+	}
+	b.settle(x, r, who)
 }
 
 const refused = "refused"
@@ -257,7 +312,7 @@ func unread(r *inlet.Reading) string {
 
 // who finds the device of a reading, or says why there is none.
 func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*store.Identity, string) {
-	src, id, opener := &b.l.source, x.ID, &b.l.opener
+	src, id, opener := &b.l.source, inlet.NameOf(x.ID, x.Part), &b.l.opener
 	if r.Serial != "" {
 		who := b.s.cfg.Store.Identify(src.WorkspaceID, []byte(r.Serial))
 		switch {
@@ -281,10 +336,12 @@ func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*stor
 		return nil, why("the workspace could not be read")
 	case on == rimewatch.RefuseUnknown:
 		return nil, refused
-	case id == "":
+	case x.ID == "":
 		return nil, why("the payload does not say which sensor it is from: nothing near its top names one, or several things do; only a source with one sensor may be bound as a whole")
-	case on == rimewatch.HoldUnknown || r.Empty():
+	case on == rimewatch.HoldUnknown || r.Empty() || x.Unset != "":
 		return nil, why("no device is bound to this sender")
+	case x.Part != "" && len(b.s.bound(b.l)(x.ID, "")) > 0:
+		return nil, why("this is another sensor of a sender whose device is known: accept it as one of its own")
 	}
 	if rimewatch.NameFrom(id) == "" {
 		return nil, why("what the sender calls itself has no character that can be shown")
@@ -374,6 +431,9 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 	for _, b := range list {
 		all = all[copy(b.inputs, all):]
 	}
+	for _, b := range list {
+		s.settle(ctx, l, b.settled)
+	}
 	if len(held) == 0 {
 		return nil
 	}
@@ -382,6 +442,7 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 
 // finish fills in the outcome of a batch that was stored.
 func (b *batch) finish(o *Outcome) {
+	o.Duplicates += b.again
 	for i := range b.inputs {
 		switch b.inputs[i].Outcome {
 		case store.Accepted:

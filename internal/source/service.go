@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -70,6 +71,9 @@ type Service struct {
 	ofAPI  map[int64]*Live            // by workspace
 	heldAt map[heldKey]rimewatch.Time // when the newest of those that wait came
 
+	probes  map[int64]string          // by device: of which sensor of its sender its temperature is
+	unsetAt map[uint64]rimewatch.Time // when a reading without a time came, by what it says
+
 	// registering is held while the device of a sender is made, by the sender's id.
 	registering [64]sync.Mutex
 	seed        maphash.Seed
@@ -96,7 +100,7 @@ func New(cfg Config) (*Service, error) {
 	if cfg.Settings == nil {
 		cfg.Settings = &store.SettingsCache{Load: cfg.Store.Workspace}
 	}
-	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), heldAt: make(map[heldKey]rimewatch.Time), seed: maphash.MakeSeed()}
+	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), heldAt: make(map[heldKey]rimewatch.Time), probes: make(map[int64]string), unsetAt: make(map[uint64]rimewatch.Time), seed: maphash.MakeSeed()}
 	s.holding.store = cfg.Store
 	return s, nil
 }
@@ -144,9 +148,45 @@ func (l *Live) by(o Opener) *Live {
 // Opener returns who has opened the source.
 func (l *Live) Opener() Opener { return l.opener }
 
-// bound implements inlet.Bound.
-func (l *Live) bound(id string) []*inlet.Binding {
-	return l.bindings[l.source.SenderKey(cmp.Or(id, nameless))]
+// bound returns the bindings of a sender, or of a sensor of it.
+func (l *Live) bound(id, part string) []*inlet.Binding {
+	return l.bindings[l.source.SenderKey(inlet.NameOf(cmp.Or(id, nameless), part))]
+}
+
+// bound returns an inlet.Bound: a sender that nobody has bound may call itself by a
+// device's serial. A device knows of which sensor it is from its first reading on.
+func (s *Service) bound(l *Live) inlet.Bound {
+	return func(id, part string) []*inlet.Binding {
+		list := l.bound(id, part)
+		if len(list) == 0 && id != "" && part == "" && rimewatch.ValidSerial(id) {
+			if who := s.cfg.Store.Identify(l.source.WorkspaceID, []byte(id)); who != nil && l.opener.may(who) {
+				list = []*inlet.Binding{{Serial: who.Serial}}
+			}
+		}
+		copied := false
+		for i, b := range list {
+			if b.Settled || b.HasRules() {
+				continue
+			}
+			who := s.cfg.Store.Identify(l.source.WorkspaceID, []byte(b.Serial))
+			if who == nil {
+				continue
+			}
+			s.mu.Lock()
+			probe, known := s.probes[who.ID]
+			s.mu.Unlock()
+			if !known {
+				continue
+			}
+			if !copied {
+				list, copied = slices.Clone(list), true
+			}
+			one := *b
+			one.Probe, one.Settled = probe, true
+			list[i] = &one
+		}
+		return list
+	}
 }
 
 // nameless is what a sender is called that does not say. It may be several, so it
@@ -307,7 +347,26 @@ func (s *Service) prepare(ctx context.Context, l *Live) error {
 		key := l.source.SenderKey(list[i].ExternalID)
 		l.bindings[key] = append(l.bindings[key], b)
 	}
+	l.settleBindings(list)
 	return nil
+}
+
+// settleBindings finds the senders of whose sensors one is bound to the same device: it is
+// that one's.
+func (l *Live) settleBindings(list []rimewatch.Binding) {
+	for i := range list {
+		b := &list[i]
+		for at := range len(b.ExternalID) {
+			if b.Fields != "" || b.ExternalID[at] != '/' {
+				continue
+			}
+			for _, whole := range l.bindings[l.source.SenderKey(b.ExternalID[:at])] {
+				if !whole.HasRules() && rimewatch.SerialKey(whole.Serial) == rimewatch.SerialKey(b.Serial) {
+					whole.Probe, whole.Settled = b.ExternalID[at+1:], true
+				}
+			}
+		}
+	}
 }
 
 // mapper returns that of a template: CodeValidationFailed for an unknown one.
