@@ -84,7 +84,7 @@ func TestBatch(t *testing.T) {
 			"data.results.1.index": 4, "data.results.1.status": 422, "data.results.1.code": "validation_failed", "data.results.1.fields": keys{"Humidity"},
 		})},
 		{says: "items that are no objects", req: q(`{"readings":[1,null,"x",[],` + item(5) + `]}`), status: 200, want: and(counts(1, 0, 4), map[string]any{"data.results.3": map[string]any{"index": 3, "status": 422, "code": "validation_failed", "fields": map[string]any{"reading": []any{"must be an object"}}}})},
-		{says: "an item too far ahead or too old", req: q(`{"readings":[{"device_serial":"D-1","humidity":1,"recorded_at":"9999-01-01T00:00:00Z"},{"device_serial":"D-1","humidity":1,"recorded_at":"2001-01-01T00:00:00Z"}]}`), status: 200, want: and(counts(0, 0, 2), map[string]any{"data.results.0.fields": keys{"recorded_at"}, "data.results.1.fields": keys{"recorded_at"}})},
+		{says: "an item too far ahead or too old", req: q(`{"readings":[{"device_serial":"D-1","humidity":1,"recorded_at":"9999-01-01T00:00:00Z"},{"device_serial":"D-1","humidity":1,"recorded_at":"2016-01-01T00:00:00Z"}]}`), status: 200, want: and(counts(0, 0, 2), map[string]any{"data.results.0.fields": keys{"recorded_at"}, "data.results.1.fields": keys{"recorded_at"}})},
 		{says: "a malformed document is 400, nothing is stored", req: q(`{"readings":[` + item(6) + `,]}`), status: 400, code: "invalid_json"},
 		{says: "an unfinished document", req: q(`{"readings":[` + item(6)), status: 400, code: "invalid_json"},
 		{says: "bytes after the document", req: q(`{"readings":[` + item(6) + `]}{}`), status: 400, code: "invalid_json"},

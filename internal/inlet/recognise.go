@@ -61,7 +61,7 @@ func recognise(found []leaf, done map[string]bool) (s senses) {
 func (r *Reading) own(l *leaf, done map[string]bool) {
 	f, ok := rimewatch.FieldByName(withoutUnit(l.key))
 	if ok = ok && ownName(f); !ok && l.coil && l.not == noKind && l.kind == temperature && numeric(l) {
-		f, ok = rimewatch.EvaporatorTemp, true
+		f, ok = rimewatch.FieldByName("evaporator_" + stems[1])
 	}
 	if ok && !done[f.String()] {
 		r.take(f, l)
@@ -264,6 +264,10 @@ func (s *senses) temperatures(found []leaf, own bool) {
 	}
 	s.tellApart()
 	for _, l := range odd {
+		if len(s.sensors) > 0 && l.doubt(s.scaled) == "" && l.rank() > best {
+			s.board.leave(rimewatch.ProductZoneTemp, l, reason(fail("comes as %s, and %s goes before it; say so by a binding if this is the one", clip(l.key, 60), clip(s.sensors[0].key, 60))))
+			continue
+		}
 		if l.not == another || !numeric(l) {
 			continue // settings, and what electronics say of themselves
 		}

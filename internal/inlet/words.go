@@ -19,7 +19,7 @@ const (
 	compressor
 	defrost
 	evaporator // in a name with a temperature
-	// what makes another quantity of a name:
+	// The words beside them.
 	general  // beside: where and by what, or nothing at all
 	sensing  // beside: a probe, which goes before what its housing measures
 	doubtful // a name that says no unit may mean something else

@@ -268,12 +268,12 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 			if now, err := s.Fresh(ctx, l); err == nil { // which sensor is whose may have been settled
 				l = now
 			}
-			o, err := s.replayOne(ctx, l, externalID, &list[i])
+			o, waits, err := s.replayOne(ctx, l, externalID, &list[i])
 			total.plus(&o)
 			if err != nil {
 				return total, err
 			}
-			if o.Held == 0 {
+			if !waits {
 				done = append(done, list[i].ID)
 			}
 		}
@@ -286,7 +286,7 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 // replayOne stores the part of a payload that is of its sender. A reading without
 // a time gets the one at which it came, so that it is stored once. Where nothing in it is
 // of that sender any more, it waits on.
-func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, err error) {
+func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *rimewatch.Held) (o Outcome, waits bool, err error) {
 	o = newOutcome()
 	b := s.batch(l, s.cfg.Now())
 	b.replayed, b.arrived = true, h.ReceivedAt
@@ -333,13 +333,20 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 	if err == nil && mine == 0 && len(b.order) == 0 {
 		b.hold(&o, externalID, "", why("nothing in the message is of this sender any more"))
 	}
+	waits = externalID == "" || slices.ContainsFunc(b.order, func(id string) bool { return key(id) == key(externalID) })
 	if err == nil {
-		err = s.store(ctx, l, []*batch{b}, nil)
+		err = s.store(ctx, l, []*batch{b}, func(_ int, id string) *rimewatch.Held {
+			if waits {
+				return nil
+			}
+			other := *h
+			return &other
+		})
 	}
 	if err == nil {
 		b.finish(&o)
 	}
-	return o, err
+	return o, len(b.order) > 0 && (waits || o.full), err
 }
 
 // Source returns a source of a workspace.

@@ -415,8 +415,7 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 	var held []*rimewatch.Held
 	for i, b := range list {
 		for _, id := range b.order {
-			if payload != nil {
-				h := payload(i, id)
+			if h := payload(i, id); h != nil {
 				h.SourceID, h.ExternalID, h.Label, h.Reason = l.source.ID, id, b.held[id].label, b.held[id].reason
 				b.kept = append(b.kept, h)
 			}

@@ -49,7 +49,7 @@ func fastReading(data []byte, i int, out *SentReading) (end int, ok bool) {
 		case ',':
 			i++
 		case '}':
-			if len(out.Serial) == 0 || out.Present|out.Faults == 0 {
+			if len(out.Serial) == 0 || out.Empty() {
 				return 0, false
 			}
 			return i + 1, true

@@ -72,14 +72,14 @@ func strictReading(s *Scanner, out *SentReading) (e *rimewatch.Error, ok bool) {
 	switch {
 	case len(out.Serial) == 0 && !f.Has(keyNames[keySerial]):
 		f.Add(keyNames[keySerial], "is required")
-	case f.Err == nil && out.Present|out.Faults == 0:
+	case f.Err == nil && out.Empty():
 		return errNoMeasurement(), true
 	}
 	return f.Err, true
 }
 
 func errNoMeasurement() *rimewatch.Error {
-	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "A reading needs at least one measurement.")
+	e := rimewatch.Errorf(rimewatch.CodeValidationFailed, "A reading needs at least one measurement, or the state of a door, a compressor or a defrost.")
 	for f := range rimewatch.NumCore {
 		e.With(f.String(), "at least one measurement is required")
 	}

@@ -144,6 +144,9 @@ func appendOptional(b []byte, r *rimewatch.Reading) []byte {
 			b = strconv.AppendBool(append(b, flagKeys[x]...), v)
 		}
 	}
+	if unset, _ := r.Flags.Bool(rimewatch.ClockUnset); unset {
+		b = append(b, `,"clock_unset":true`...)
+	}
 	return b
 }
 

@@ -27,10 +27,14 @@ const MaxIgnored = 32
 // Vitals reports whether the reading says something of the device itself.
 func (x *Extras) Vitals() bool { return x.BatteryPct != nil || x.RSSI != nil || x.Firmware != "" }
 
-// Arrived turns an age into a time.
+// Arrived turns an age into a time, and a time that no clock shows that was ever set into
+// none.
 func (s *SentReading) Arrived(now rimewatch.Time) {
-	if s.HasAge {
+	switch {
+	case s.HasAge:
 		s.At = now - s.Age
+	case s.At != 0 && s.At < rimewatch.ClockSet:
+		s.At, s.Flags = 0, s.Flags.WithBool(rimewatch.ClockUnset, true)
 	}
 }
 
@@ -81,12 +85,16 @@ func strictTime(value []byte, out *SentReading) string {
 	var err error
 	switch {
 	case value[0] == '"':
-		t, err = rimewatch.ParseMoment(string(Text(value)))
+		value = Text(value)
+		t, err = rimewatch.ParseMoment(string(value))
 	case IsNumber(value):
 		v, _ := strconv.ParseFloat(string(value), 64) // ±Inf, which is no time, for one too large
 		t, err = rimewatch.EpochTime(v)
 	default:
 		return "must be an RFC 3339 time or a number of seconds or milliseconds since 1970"
+	}
+	if v, no := strconv.ParseFloat(string(value), 64); no == nil && 0 <= v && v < leastEpoch {
+		t, err = rimewatch.MinTime, nil
 	}
 	if err != nil {
 		return err.Error()
@@ -94,6 +102,10 @@ func strictTime(value []byte, out *SentReading) string {
 	out.At = t
 	return ""
 }
+
+// leastEpoch is the least number that may count seconds since 1970: below it, it counts
+// those since the device was switched on.
+const leastEpoch = 1e9
 
 // strictAge reads for how many seconds a reading has waited.
 func strictAge(value []byte, out *SentReading) string {

@@ -76,7 +76,7 @@ func (ReadingBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 }
 
 // lenience describes what is accepted of a reading beyond its schema.
-const lenience = "Numbers may be sent as text that is a number. The time may also be a number of seconds or milliseconds since 1970, and be called timestamp, ts or time where recorded_at is absent; or age_s says how many seconds ago it was. battery_pct, rssi_dbm and firmware_version update the device. Foreign fields are left out and named in ignored_fields; a name that is nearly a known one is refused, so that a misspelt measurement does not vanish."
+const lenience = "Numbers may be sent as text that is a number. The time may also be a number of seconds or milliseconds since 1970, and be called timestamp, ts or time where recorded_at is absent; or age_s says how many seconds ago it was. A time before 2015, or a number below 10⁹, comes from a clock that is not set: the reading has the time of its arrival and clock_unset. battery_pct, rssi_dbm and firmware_version update the device. Foreign fields are left out and named in ignored_fields; a name that is nearly a known one is refused, so that a misspelt measurement does not vanish."
 
 // describedOnly stands in for handlers of routes that are served past the
 // router.
@@ -89,7 +89,7 @@ func (g *Readings) routes() []httpapi.Route {
 			Method: http.MethodPost, Path: singlePath, Sited: true, ID: "store-reading", Tag: "Readings", Summary: "Store a reading", Access: write, Body: httpapi.JSONBody,
 			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
 				"What becomes of a reading whose serial is not known is a setting of the workspace, `on_unknown`. By default it waits, and 202 is the answer: it is kept for up to seven days under the source `api` and stored with its own time when somebody accepts the device.\n\n" +
-				"At least one of the eight measurements is needed; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
+				"At least one measurement is needed, or the state of a door, a compressor or a defrost; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
 			Status: http.StatusCreated, OrOK: true, Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[httpapi.BodyInput[ReadingBody], StoredReading](describedOnly), Direct: g.served(&g.singleMeter, g.serveSingle),
 		},
 		{

@@ -67,7 +67,7 @@ func TestSourcesWhileTheClockSteps(t *testing.T) {
 	if a := r.do(get("/v1/devices/probe-0/readings", r.read)); a.status == 200 && strings.Contains(a.body, "product_zone_temp") {
 		t.Errorf("a part was stored: %s", a.body)
 	}
-	if a := send(0, 2*rimewatch.Hour); a.status != 200 || !strings.Contains(a.body, `"rejected":1`) {
+	if a := send(0, 2*rimewatch.Hour); a.status != 200 || !strings.Contains(a.body, `"accepted":2`) { // at its arrival
 		t.Errorf("by neither: %d %s", a.status, a.body)
 	}
 	r.steps.gap = 0

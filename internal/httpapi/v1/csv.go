@@ -65,6 +65,14 @@ func (w *csvWriter) extras(r *rimewatch.Reading) {
 	}
 }
 
+// unset writes whether the time is that of the arrival.
+func (w *csvWriter) unset(r *rimewatch.Reading) {
+	w.b = append(w.b, ',')
+	if unset, _ := r.Flags.Bool(rimewatch.ClockUnset); unset {
+		w.b = append(w.b, "true"...)
+	}
+}
+
 // readingsCSV streams all readings of the span, however many.
 func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 	w := newCSV(c, q)
@@ -78,6 +86,9 @@ func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 		}
 	}
 	w.b = append(w.b, ",sensor_faults"...)
+	if q.fields == rimewatch.AllFields {
+		w.b = append(w.b, ",clock_unset"...)
+	}
 	if err := w.row(); err != nil {
 		return w.finish(a.core, err)
 	}
@@ -99,6 +110,9 @@ func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 		}
 		w.b = append(w.b, ',')
 		w.b = append(w.b, strings.Join((r.Faults&q.fields).Names(), " ")...)
+		if q.fields == rimewatch.AllFields {
+			w.unset(r)
+		}
 		return w.row()
 	}))
 }

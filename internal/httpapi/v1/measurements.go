@@ -44,6 +44,7 @@ func addAnswered(s *huma.Schema, finish func(p *huma.Schema, f rimewatch.Field))
 	for x := range rimewatch.NumFlags {
 		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Description: onlyWhenSent}
 	}
+	s.Properties["clock_unset"] = &huma.Schema{Type: huma.TypeBoolean, Description: "true where the device's clock was not set: the time is that of the arrival. Otherwise absent."}
 }
 
 // TransformSchema implements huma.SchemaTransformer.
