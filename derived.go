@@ -25,6 +25,7 @@ const (
 	SuctionAboveZone      = "suction_above_zone"
 	DischargeAboveAmbient = "discharge_above_ambient"
 	DoorOpenTime          = "door_open_time"
+	DoorReportedTime      = "door_reported_time" // by the device's own word
 	ZoneJump              = "zone_jump"          // from one reading to the next
 	ZoneStill             = "product_zone_still" // the product zone shows one number all the time
 	SilentTime            = "silence"
@@ -50,6 +51,7 @@ var deriveds = [...]Derived{
 	{SuctionAboveZone, "Suction line above the product zone", "K", 1},
 	{DischargeAboveAmbient, "Discharge line above ambient", "K", 1},
 	{DoorOpenTime, "Door open", "min", 0},
+	{DoorReportedTime, "Door reported open", "min", 0},
 	{ZoneJump, "Jump of the product zone", "K", 1},
 	{ZoneStill, "Standstill of the product zone", "", 0},
 	{SilentTime, "Silence", "s", 0},

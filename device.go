@@ -192,6 +192,8 @@ func ConditionOf(online, judged bool, alerts []*Alert) Condition {
 // Condition returns the condition in which an active alert puts its device.
 func (a *Alert) Condition() Condition {
 	switch {
+	case a.Metric == DoorReportedTime: // it is no suspicion
+		return ConditionWarning
 	case a.Prediction != nil || strings.HasSuffix(string(a.Type), "_predicted") || strings.HasSuffix(string(a.Type), "_suspected"):
 		return ConditionPredicted // what is to come is no emergency yet, however grave
 	case a.Severity == Critical:

@@ -150,6 +150,41 @@ func (r *Reading) All() iter.Seq2[Field, float64] {
 	}
 }
 
+// Without returns the reading without what another of the same moment has, too: equal or
+// not, its value is kept.
+func (r *Reading) Without(other *Reading) Reading {
+	had := other.Present | other.Faults
+	if (r.Present|r.Faults)&had == 0 && r.Flags&other.Flags.sent() == 0 {
+		return *r
+	}
+	out := Reading{At: r.At, ReceivedAt: r.ReceivedAt, Faults: r.Faults &^ had, Flags: r.Flags &^ other.Flags.sent()}
+	for f, v := range r.All() {
+		if !had.Has(f) {
+			out.Set(f, v)
+		}
+	}
+	if out.Empty() { // a mark of the whole reading is none by itself
+		out.Flags = 0
+	}
+	return out
+}
+
+// sent returns both bits of each flag that was sent.
+func (f Flags) sent() Flags {
+	const was = 0x55555555
+	return f&was | f&was<<1
+}
+
+// Conflicts returns the measurements of which both readings have a value, and not the same.
+func (r *Reading) Conflicts(other *Reading) (set Fields) {
+	for f, v := range r.All() {
+		if x, ok := other.Value(f); ok && x != v {
+			set = set.With(f)
+		}
+	}
+	return set
+}
+
 // Heartbeat is a sign of life with the device's own state. Zero and nil mean
 // not sent.
 type Heartbeat struct {
@@ -164,4 +199,6 @@ type Heartbeat struct {
 
 // Empty reports whether there is neither a measurement nor a state in the reading, nor a
 // broken sensor.
-func (r *Reading) Empty() bool { return r.Present|r.Faults == 0 && r.Flags == 0 }
+func (r *Reading) Empty() bool {
+	return r.Present|r.Faults == 0 && r.Flags&(1<<(2*NumFlags)-1) == 0
+}

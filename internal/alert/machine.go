@@ -424,15 +424,23 @@ func judgeRecovery(s *State, x *pass) {
 	}
 }
 
-// judgeDoor suspects an open door. It never concerns the product: the limits of
+// judgeDoor hears of an open door, or suspects one. It never concerns the product: the limits of
 // its temperature have alerts of their own.
 func (s *State) judgeDoor(x *pass) {
-	if x.c.Rules&RuleDoor == 0 || x.u.ZoneAt() == 0 {
+	if x.c.Rules&RuleDoor == 0 {
 		return
 	}
-	if v := x.u.DoorMinutes(); v > 0 || s.pool.track(ruleDoor) != nil {
-		s.level(x, ruleDoor, v)
+	v, t := x.u.DoorMinutes(), s.pool.track(ruleDoor)
+	if v == 0 && t == nil {
+		return
 	}
+	if !x.u.DoorReported() && (t == nil || !t.is(bitSecond)) {
+		s.level(x, ruleDoor, v)
+		return
+	}
+	b := x.secondBounds(s, ruleDoor)
+	z, cz := b.zones(v)
+	s.judge(x, ruleDoor, &b, sample{v: v, second: true, z: z, cz: cz})
 }
 
 // measure returns the measure by which rule i is seen at present, and its newest
@@ -496,6 +504,8 @@ func secondValue(u *unit.State, i rule) float64 {
 		return round(v)
 	case ruleStarts:
 		return float64(u.FailedStarts(2))
+	case ruleDoor:
+		return u.DoorMinutes()
 	default:
 		return 0
 	}

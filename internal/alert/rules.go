@@ -197,8 +197,9 @@ var ruleSpecs = [numRules]ruleSpec{
 		limit: Limit{10, 2, 30 * minute, 30 * minute, 2, 15 * minute},
 	},
 	ruleDoor: {
-		typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: rimewatch.DoorOpenTime,
-		limit: Limit{15, 0, 0, 0, 14, 30 * minute},
+		typ: rimewatch.DoorOpenSuspected, group: RuleDoor, metric: rimewatch.DoorOpenTime, second: rimewatch.DoorReportedTime,
+		limit:  Limit{15, 0, 0, 0, 14, 30 * minute},
+		beyond: Limit{15, 0, 0, 0, 14, 30 * minute},
 	},
 	ruleWarming: {
 		typ: rimewatch.SlowWarming, group: RuleWarming, metric: "product_zone_temp",

@@ -264,6 +264,7 @@ func (s *senses) items(items []Item, x *Item, bound Bound, ruled func(*Binding) 
 			bindings, s.whole, x.Part = whole, x.Part, ""
 		}
 	}
+	s.keep(bindings)
 	alone := len(s.sensors) < 2
 	rules := s.chosen(x, bindings, alone, ruled)
 	first := len(items)
@@ -295,6 +296,21 @@ func (s *senses) items(items []Item, x *Item, bound Bound, ruled func(*Binding) 
 		}
 	}
 	return items
+}
+
+// keep takes for a sensor one that others go before, where it is the one that the
+// sender's device has had.
+func (s *senses) keep(bindings []*Binding) {
+	for _, b := range bindings {
+		is := func(x sensor) bool { return s.called(&x) == b.Probe }
+		if b.HasRules() || !b.Settled || slices.ContainsFunc(s.sensors, is) {
+			continue
+		}
+		if i := slices.IndexFunc(s.lower, is); i >= 0 {
+			s.sensors = append(s.sensors, s.lower[i])
+			s.board.Fields = slices.DeleteFunc(slices.Clone(s.board.Fields), func(f Field) bool { return f.Expression == s.lower[i].path })
+		}
+	}
 }
 
 // called returns what a sensor is called among those of its sender.
@@ -479,7 +495,7 @@ func (r *Reading) sense(s *sensor) {
 		r.Reading.Set(f, v)
 	}
 	r.Reading.Faults |= s.reading.Reading.Faults
-	r.Fields = append(r.Fields, s.reading.Fields...)
+	r.Fields = append(slices.Clone(s.reading.Fields), r.Fields...)
 }
 
 // dying makes a fault of what sensors report whose battery cannot carry a measurement any

@@ -19,6 +19,8 @@ const (
 	MaxPayload = 1 << 20 // bytes
 	maxPlain   = 64      // bytes of a body that is one plain value
 	maxItems   = 10_000  // readings in one payload
+
+	mostRepaired = 64 << 10 // bytes of a body in which values that are no JSON are looked for
 )
 
 // Payload is what a sender sent, with what is known about its way here.
@@ -53,8 +55,10 @@ func parse(p *Payload) (any, error) {
 		if isPlain(body) {
 			return plainText(body), nil
 		}
-		body = quoteNaN(body)
-		err = wire.CheckPayload(body)
+		if len(body) <= mostRepaired {
+			body = quoteNaN(body)
+			err = wire.CheckPayload(body)
+		}
 	}
 	switch {
 	case errors.Is(err, wire.ErrNested):

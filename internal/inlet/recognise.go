@@ -22,6 +22,7 @@ type sensor struct {
 // senses is what was recognised in the leaves of a payload, or of a part of it.
 type senses struct {
 	sensors []sensor // one or several, none of which goes before the others
+	lower   []sensor // those that others go before
 	board   Reading  // everything else: of the board as a whole
 	scaled  bool     // integers without a unit count in small parts of one
 	whole   string   // the part of the sender that this is, where the sender is bound as a whole
@@ -46,6 +47,9 @@ func recognise(found []leaf, done map[string]bool) (s senses) {
 	}
 	if l := wantCO2.find(found, numeric); l != nil && !done[rimewatch.CO2.String()] {
 		r.take(rimewatch.CO2, l)
+	}
+	for i := range s.lower {
+		s.lower[i].reading.take(rimewatch.ProductZoneTemp, s.lower[i].temp)
 	}
 	for i := range s.sensors {
 		x := &s.sensors[i]
@@ -208,6 +212,9 @@ func integer(l *leaf) bool {
 	return err == nil && unit == "" && n == math.Trunc(n)
 }
 
+// tooHumid is more %RH than a sensor that counts in whole percent reports, however wrong.
+const tooHumid = 300
+
 // scaledIntegers reports whether an integer without a unit is too large to be what its
 // name says: then those beside it count in the same small parts. Two bytes with every bit
 // set say that nothing is connected.
@@ -222,7 +229,7 @@ func scaledIntegers(found []leaf) bool {
 			info := rimewatch.ProductZoneTemp.Info()
 			return (n < info.Min || n > info.Max) && !rimewatch.Sentinel(rimewatch.ProductZoneTemp, n)
 		case humidity:
-			return n > 100 && !rimewatch.Sentinel(rimewatch.Humidity, n) || n == math.MaxUint16
+			return n > tooHumid && !rimewatch.Sentinel(rimewatch.Humidity, n) || n == math.MaxUint16
 		}
 		return false
 	})
@@ -238,11 +245,11 @@ func (s *senses) temperatures(found []leaf, own bool) {
 		if !l.isTemperature() || s.board.has(l.path) {
 			continue
 		}
-		switch value := l.value.(type) {
+		switch l.value.(type) {
 		case bool:
 			continue
 		case string:
-			if !numeric(l) && (l.rank() > leastKnown || len(value) > 24) {
+			if !numeric(l) && l.rank() > leastKnown {
 				continue
 			}
 		}
@@ -265,6 +272,7 @@ func (s *senses) temperatures(found []leaf, own bool) {
 	s.tellApart()
 	for _, l := range odd {
 		if len(s.sensors) > 0 && l.doubt(s.scaled) == "" && l.rank() > best {
+			s.lower = append(s.lower, sensor{temp: l, local: l.local(), path: l.path, key: l.key, label: l.label})
 			s.board.leave(rimewatch.ProductZoneTemp, l, reason(fail("comes as %s, and %s goes before it; say so by a binding if this is the one", clip(l.key, 60), clip(s.sensors[0].key, 60))))
 			continue
 		}
@@ -354,7 +362,7 @@ func (s *senses) humidities(found []leaf) {
 		if !l.isHumidity() || s.board.has(l.path) {
 			continue
 		}
-		if text, ok := l.value.(string); ok && !numeric(l) && (l.rank() > leastKnown || len(text) > 24) || l.not == another {
+		if _, ok := l.value.(string); ok && !numeric(l) && l.rank() > leastKnown || l.not == another {
 			continue
 		}
 		if _, is := l.value.(bool); is {

@@ -204,6 +204,11 @@ var conditions = map[key]entry{
 		what: "The compressor has not stopped for %v and the product zone is staying warmer than usual.", over: "The product zone is returning to its usual temperature.",
 		do: "Shut the door and check that the gasket seals. Goods loaded warm look the same for a while.",
 	},
+	{rimewatch.DoorOpenSuspected, rimewatch.DoorReportedTime}: {
+		title: "Door open", ending: "Door closed again",
+		what: "The door has been open for %v.", over: "The door is closed again.",
+		do: "Shut the door and check that the gasket seals.",
+	},
 	{typ: rimewatch.HighHumidity}: {
 		title: "Humidity too high", ending: "Humidity back to normal",
 		what: "The air is at %v (limit %l) and has been too humid for %t.", over: "The air is back at %v. The highest was %p.",

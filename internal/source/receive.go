@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
@@ -106,12 +107,12 @@ func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 	switch {
 	case r.Ignored != "":
 		o.Ignored++
-		o.leaveOut(LeftOut{Value: shown(cmp.Or(p.Topic, string(p.Body))), Reason: r.Ignored})
+		o.leaveOut(LeftOut{Value: shown(cmp.Or(p.Topic, string(p.Body[:min(len(p.Body), mostSaid)]))), Reason: r.Ignored})
 		return nil
 	case r.Problem != "" && p.Retained:
 		o.Retained++
 	case r.Malformed && p.Topic == "":
-		o.leaveOut(LeftOut{Value: shown(string(p.Body)), Reason: r.Problem})
+		o.leaveOut(LeftOut{Value: shown(string(p.Body[:min(len(p.Body), mostSaid)])), Reason: r.Problem})
 		return rimewatch.Errorf(rimewatch.CodeInvalidJSON, "%s", rimewatch.SentenceOf(r.Problem))
 	case r.Problem != "":
 		b.hold(o, p.Topic, "", r.Problem)
@@ -123,7 +124,8 @@ func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 // shown is what people are shown of what was sent.
 func shown(text string) string {
 	const most = 40
-	if r := []rune(strings.ToValidUTF8(text, "")); len(r) > most {
+	const bytes = most * utf8.UTFMax
+	if r := []rune(strings.ToValidUTF8(text[:min(len(text), bytes)], "")); len(r) > most {
 		return string(r[:most]) + "…"
 	}
 	return strings.ToValidUTF8(text, "")
@@ -157,6 +159,7 @@ type batch struct {
 	replayed bool
 
 	inputs []store.Input
+	names  []string          // what the senders of the inputs call themselves
 	at     map[momentKey]int // input of a device and time
 	vitals []store.Vitals
 	kept   []*rimewatch.Held // in the order of order; none in a replay
@@ -168,6 +171,7 @@ type batch struct {
 	order     []string
 	settled   []settled
 	unset     []unset
+	timed     map[int64]bool // devices of which the payload has a reading with a time
 	again     int            // readings without a time that came again
 	arrived   rimewatch.Time // when what is replayed came
 	// linewise is true for lines, of which most that measure nothing are of no sensor.
@@ -289,7 +293,13 @@ func (b *batch) known(ctx context.Context, x *inlet.Item, r *inlet.Reading, who 
 	case x.Unset != "":
 		b.unset = append(b.unset, unset{who, r.Reading, id, x.Stamp, x.Shown, x.Unset})
 	default:
-		b.add(who, &r.Reading)
+		if x.At != 0 {
+			if b.timed == nil {
+				b.timed = make(map[int64]bool)
+			}
+			b.timed[who.ID] = true
+		}
+		b.add(id, who, &r.Reading)
 	}
 	b.settle(x, r, who)
 }
@@ -378,10 +388,10 @@ func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) 
 
 // add adds a reading; what one payload says of a device and a moment in several
 // places is one reading.
-func (b *batch) add(who *store.Identity, r *rimewatch.Reading) {
+func (b *batch) add(id string, who *store.Identity, r *rimewatch.Reading) {
 	if r.At != 0 {
 		key := momentKey{who.ID, r.At}
-		if i, ok := b.at[key]; ok {
+		if i, ok := b.at[key]; ok && r.Conflicts(&b.inputs[i].Reading) == 0 && !sameAs(r, &b.inputs[i].Reading) {
 			into := &b.inputs[i].Reading
 			for f, v := range r.All() {
 				if !into.Present.Has(f) {
@@ -391,10 +401,18 @@ func (b *batch) add(who *store.Identity, r *rimewatch.Reading) {
 			into.Faults |= r.Faults
 			into.Flags |= r.Flags
 			return
+		} else if !ok {
+			b.at[key] = len(b.inputs)
 		}
-		b.at[key] = len(b.inputs)
 	}
+	b.names = append(b.names, id)
 	b.inputs = append(b.inputs, store.Input{Kind: store.InputReading, DeviceID: who.ID, Reading: *r, AtArrival: r.At == 0})
+}
+
+// sameAs reports whether all of a reading is in another of the same moment.
+func sameAs(r, other *rimewatch.Reading) bool {
+	left := r.Without(other)
+	return left.Empty()
 }
 
 // store stores the readings of batches in one step, then keeps what has to wait.
@@ -443,6 +461,9 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 func (b *batch) finish(o *Outcome) {
 	o.Duplicates += b.again
 	for i := range b.inputs {
+		for f := range b.inputs[i].Conflicts.All() {
+			o.leaveOut(LeftOut{ExternalID: b.names[i], Field: f.String(), Reason: why("another value is stored for this moment, and is kept")})
+		}
 		switch b.inputs[i].Outcome {
 		case store.Accepted:
 			o.Accepted++

@@ -115,6 +115,7 @@ type unset struct {
 // of one device the newest has come now, and the others keep their distances from it; where
 // these are not known, the newest alone is stored.
 func (b *batch) settleTimes(o *Outcome) {
+	defer clear(b.timed)
 	for len(b.unset) > 0 {
 		who := b.unset[0].who
 		var of []unset
@@ -127,6 +128,14 @@ func (b *batch) settleTimes(o *Outcome) {
 			}
 		}
 		b.unset = rest
+		if b.timed[who.ID] { // its clock is set
+			for _, u := range of {
+				o.Rejected++
+				o.problem("%s: the time %s", u.id, rimewatch.SentenceOf(u.reason))
+				o.leaveOut(LeftOut{u.id, "recorded_at", u.stamp, u.reason})
+			}
+			continue
+		}
 		apart := !slices.ContainsFunc(of, func(u unset) bool { return u.shown == 0 })
 		if apart {
 			slices.SortStableFunc(of, func(x, y unset) int { return cmp.Compare(x.shown, y.shown) })
@@ -150,7 +159,7 @@ func (b *batch) settleTimes(o *Outcome) {
 				u.reading.At = cmp.Or(u.reading.At, b.arrived)
 			}
 			u.reading.Flags = u.reading.Flags.WithBool(rimewatch.ClockUnset, true)
-			b.add(u.who, &u.reading)
+			b.add(u.id, u.who, &u.reading)
 		}
 	}
 }

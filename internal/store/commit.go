@@ -51,7 +51,10 @@ type Input struct {
 	Kind      InputKind
 	AtArrival bool    // the reading has no time of its own: the store gives it the device's next free millisecond from the group's time on
 	Outcome   Outcome // set by Stage
-	Last      bool    // set by Stage: the last of the group's accepted readings of its device
+	// Conflicts are measurements of which another value is stored for the same moment,
+	// which is kept. Set by Stage.
+	Conflicts rimewatch.Fields
+	Last      bool // set by Stage: the last of the group's accepted readings of its device
 }
 
 // DeviceOp creates, changes or deletes one device inside a commit. Stage sets

@@ -12,7 +12,7 @@ import (
 type door struct {
 	since Stamp // the zone has kept its level since, or the door is open since
 	top   Fixed // °C, warmest zone since
-	heard Stamp // when the device last said that it is open
+	heard Stamp // when the device last said that it is open; not set: it said so in a message of its own, which holds until the next
 	told  bool  // the device says that it is open
 }
 
@@ -28,19 +28,20 @@ const (
 )
 
 func (s *State) followDoor(c *Config, o *Observation, hold Hold) {
-	if s.zoneAt == 0 {
-		return
-	}
 	d := &s.door
 	open, sent := o.Reading.Flags.Bool(rimewatch.DoorOpen)
+	heard := StampOf(o.At)
+	if o.Reading.Present|o.Reading.Faults == 0 {
+		heard = Stamp{}
+	}
 	switch {
 	case sent && open && !d.told:
-		*d = door{since: StampOf(o.At), heard: StampOf(o.At), told: true}
+		*d = door{since: StampOf(o.At), heard: heard, told: true}
 	case sent && open:
-		d.heard = StampOf(o.At)
+		d.heard = heard
 	case sent:
 		*d = door{}
-	case d.told && o.At-d.heard.Time() < doorSilence:
+	case s.zoneAt == 0, d.told && (!d.heard.Set() || o.At-d.heard.Time() < doorSilence):
 	case d.told: // some devices send the flag only while it is set
 		*d = door{}
 	default:
@@ -83,3 +84,6 @@ func (s *State) DoorMinutes() float64 {
 	}
 	return float64(span) / float64(minute)
 }
+
+// DoorReported reports whether the device itself says that its door is open.
+func (s *State) DoorReported() bool { return s.door.told }

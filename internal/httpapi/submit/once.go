@@ -32,7 +32,7 @@ func (g *Readings) singleOnce(w http.ResponseWriter, r *http.Request, p *account
 			if who, _ := g.identify(p, s.sent.Serial); who != nil {
 				serial = who.Serial // as registered
 			}
-			return http.StatusCreated, appendStored(nil, deviceID, serial, &stored, false, s.sent.Ignored), nil
+			return http.StatusCreated, appendStored(nil, deviceID, serial, &stored, false, 0, s.sent.Ignored), nil
 		},
 	})
 	if e == nil && replayed {

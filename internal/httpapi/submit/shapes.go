@@ -23,6 +23,7 @@ type ReadingBody struct {
 type StoredReading struct {
 	Reading   wire.DeviceReading `json:"reading"`
 	Ignored   []string           `json:"ignored_fields,omitempty" doc:"Fields that are not known here and were left out, the first 32. Absent when there are none."`
+	Conflicts []string           `json:"conflicting_fields,omitempty" doc:"Measurements of which another value is stored for the same moment: it is kept. Absent when there are none."`
 	Duplicate bool               `json:"duplicate" doc:"A reading of this device and moment was stored before; reading shows that one."`
 }
 
@@ -87,7 +88,7 @@ func (g *Readings) routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: http.MethodPost, Path: singlePath, Sited: true, ID: "store-reading", Tag: "Readings", Summary: "Store a reading", Access: write, Body: httpapi.JSONBody,
-			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe.\n\n" +
+			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe. What such a reading has beside the stored one is another reading, at the device's next free millisecond.\n\n" +
 				"What becomes of a reading whose serial is not known is a setting of the workspace, `on_unknown`. By default it waits, and 202 is the answer: it is kept for up to seven days under the source `api` and stored with its own time when somebody accepts the device.\n\n" +
 				"At least one measurement is needed, or the state of a door, a compressor or a defrost; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
 			Status: http.StatusCreated, OrOK: true, Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[httpapi.BodyInput[ReadingBody], StoredReading](describedOnly), Direct: g.served(&g.singleMeter, g.serveSingle),

@@ -161,7 +161,7 @@ func (g *Readings) identify(p *account.Principal, serial []byte) (who *store.Ide
 func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
-		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false, s.sent.Ignored)
+		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false, in.Conflicts, s.sent.Ignored)
 		return http.StatusCreated, nil
 	case store.Duplicate:
 		// The first value is kept, so that is the one to show.
@@ -169,7 +169,7 @@ func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.In
 		if failed != nil {
 			return 0, httpapi.AsError(failed)
 		}
-		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &stored, true, s.sent.Ignored)
+		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &stored, true, in.Conflicts, s.sent.Ignored)
 		return http.StatusOK, nil
 	case store.Failed:
 		return 0, rimewatch.Errorf(rimewatch.CodeInternal, "What is stored about this device cannot be read.")
@@ -178,10 +178,19 @@ func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.In
 	}
 }
 
-func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading, duplicate bool, ignored []string) []byte {
+func appendStored(b []byte, deviceID int64, serial string, r *rimewatch.Reading, duplicate bool, conflicts rimewatch.Fields, ignored []string) []byte {
 	b = append(b, `{"success":true,"data":{"reading":`...)
 	b = wire.AppendReading(b, deviceID, serial, r)
 	b = appendIgnored(b, ignored)
+	for i, name := range conflicts.Names() {
+		if b = append(b, ','); i == 0 {
+			b = append(b, `"conflicting_fields":[`...)
+		}
+		b = wire.AppendString(b, name)
+	}
+	if conflicts != 0 {
+		b = append(b, ']')
+	}
 	if duplicate {
 		return append(b, `,"duplicate":true}}`+"\n"...)
 	}

@@ -27,6 +27,9 @@ type commit struct {
 	effects *store.Effects
 	again   []rimewatch.Time // of the chunk that a duplicate was found in last
 	againOf *device
+	// held are the readings of devices to which one of a moment that they have came, by
+	// their moments: those of the head, and of the chunks that were looked into.
+	held map[*device]map[rimewatch.Time]rimewatch.Reading
 }
 
 // touch is a device that the group has readings of: how many, and what is
@@ -270,7 +273,7 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	if in.AtArrival {
 		r.At = r.ReceivedAt
 	}
-	for {
+	for at := r.At; ; r.At++ {
 		stored, err := c.stored(d, r.At)
 		if err != nil {
 			return err
@@ -278,11 +281,20 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 		if !stored {
 			break
 		}
-		if !in.AtArrival {
-			in.Outcome = store.Duplicate
+		if in.AtArrival {
+			continue
+		}
+		same, err := c.heldAt(d, r.At)
+		if err != nil {
+			return err
+		}
+		in.Conflicts |= r.Conflicts(&same)
+		left := r.Without(&same)
+		if left.Empty() || r.At-at >= mostAtOnce {
+			in.Outcome, r.At = store.Duplicate, at
 			return nil
 		}
-		r.At++
+		*r = left
 	}
 	if i := int(d.touch); i >= len(c.touched) || c.touched[i].device != d {
 		d.touch = int32(len(c.touched))
@@ -293,8 +305,35 @@ func (c *commit) stageReading(d *device, in *store.Input) error {
 	start := len(c.log)
 	c.log = chunk.AppendReading(c.log, r, 0)
 	c.touched[d.touch].take(in, d.head.stage(&c.s.heads, c.log[start:], r.At))
+	if of := c.held[d]; of != nil {
+		of[r.At] = *r
+	}
 	c.logged = true
 	return nil
+}
+
+// mostAtOnce bounds how many readings with different measurements may have one moment.
+const mostAtOnce = 100 * rimewatch.Millisecond
+
+// heldAt returns the reading of a device that has that moment.
+func (c *commit) heldAt(d *device, at rimewatch.Time) (rimewatch.Reading, error) {
+	of := c.held[d]
+	if r, ok := of[at]; ok {
+		return r, nil
+	}
+	if c.held == nil {
+		c.held = make(map[*device]map[rimewatch.Time]rimewatch.Reading)
+	}
+	if of == nil {
+		of = make(map[rimewatch.Time]rimewatch.Reading)
+		c.held[d] = of
+	}
+	c.s.heads.all(&d.head, func(r *rimewatch.Reading) { of[r.At] = *r })
+	if r, ok := of[at]; ok {
+		return r, nil
+	}
+	err := c.s.sealedReadings(d, at, func(r *rimewatch.Reading) { of[r.At] = *r })
+	return of[at], err
 }
 
 // take counts a reading of size bytes and keeps what is newest.

@@ -235,3 +235,31 @@ func (s *Core) sealedAt(d *device, at rimewatch.Time) (of []rimewatch.Time, foun
 	})
 	return of, found, err
 }
+
+// sealedReadings calls f for the readings of the chunks that may hold one of that moment.
+// Under mu.
+func (s *Core) sealedReadings(d *device, at rimewatch.Time, f func(*rimewatch.Reading)) error {
+	return s.disk.LookUp(func(v Chunks) error {
+		list, err := v.Spans(d.row.ID, at, at+1, false, -1)
+		if err != nil {
+			return err
+		}
+		for _, sp := range list {
+			c, err := openChunk(v, d.row.ID, sp)
+			if s.skip(err) {
+				continue
+			}
+			if err != nil {
+				return fmt.Errorf("chunk %d: %w", sp.ID, err)
+			}
+			rs, err := c.Readings(nil)
+			if err != nil {
+				return fmt.Errorf("chunk %d: %w", sp.ID, err)
+			}
+			for i := range rs {
+				f(&rs[i])
+			}
+		}
+		return nil
+	})
+}

@@ -40,6 +40,7 @@ func Readings(t *testing.T, e Engine) {
 	run(t, e, []namedCase{
 		{"commit and read", (*fixture).commitAndRead},
 		{"duplicates", (*fixture).duplicates},
+		{"other measurements of a moment", (*fixture).otherFields},
 		{"readings without a time", (*fixture).atArrival},
 		{"unknown device", (*fixture).unknownDevice},
 		{"discarded group", (*fixture).discarded},
@@ -295,6 +296,33 @@ func (f *fixture) duplicates() {
 		f.equal(where+" late again", f.commit(id, late), []store.Outcome{store.Duplicate})
 		f.equal(where+" with late", f.history(all(id)), answered([]rimewatch.Reading{a, late, b}))
 	})
+}
+
+// otherFields: a reading of a moment that is there, with measurements that it does not
+// have, is another one at the next free millisecond. A retry finds itself.
+func (f *fixture) otherFields() {
+	id := f.addDevice("O")
+	part := func(at rimewatch.Time, v float64, fields ...rimewatch.Field) rimewatch.Reading {
+		r := rimewatch.Reading{At: at, ReceivedAt: t0 + rimewatch.Hour}
+		for _, x := range fields {
+			r.Set(x, v)
+		}
+		return r
+	}
+	temp, humid, both := part(t0, 3, rimewatch.ProductZoneTemp), part(t0, 50, rimewatch.Humidity), part(t0, 9, rimewatch.ProductZoneTemp, rimewatch.Humidity, rimewatch.StartCount)
+	door := rimewatch.Reading{At: t0, ReceivedAt: t0 + rimewatch.Hour, Flags: rimewatch.Flags(0).WithBool(rimewatch.DoorOpen, true)}
+	f.equal("first", f.commit(id, temp, humid, both, door), []store.Outcome{store.Accepted, store.Accepted, store.Accepted, store.Accepted})
+	humid.At, door.At = t0+1, t0+3
+	want := []rimewatch.Reading{temp, humid, part(t0+2, 9, rimewatch.StartCount), door}
+	f.everywhere(func(where string) {
+		humid, door := humid, door
+		humid.At, door.At = t0, t0
+		f.equal(where+" again", f.commit(id, door, both, humid, temp), []store.Outcome{store.Duplicate, store.Duplicate, store.Duplicate, store.Duplicate})
+		f.equal(where, f.history(all(id)), answered(want))
+	})
+	in := []store.Input{{Kind: store.InputReading, DeviceID: id, Reading: both}}
+	f.group(&store.Group{Now: f.now, Parts: [][]store.Input{in}}, store.Effects{})
+	f.equal("conflicts", in[0].Conflicts.Names(), []string{rimewatch.ProductZoneTemp.String(), rimewatch.Humidity.String()})
 }
 
 func (f *fixture) atArrival() {

@@ -25,6 +25,8 @@ export interface Series {
   traces: Record<Field, Trace>;
   /** Times of defrosts as the device reported them, ms. */
   defrosts: Span[];
+  /** Whether its door stood open when the device last said so. */
+  door?: boolean;
   /** Where counters stood at the end of raw history. */
   stood?: Stood;
 }
@@ -82,6 +84,7 @@ function ofReadings(readings: Schemas['HistoryReading'][]): Series {
       if (!defrost) s.defrosts.push((defrost = { from: t * 1000, to: t * 1000 }));
       defrost.to = t * 1000;
     } else if (r.defrost_active === false) defrost = null;
+    s.door = r.door_open ?? s.door;
   });
   return { ...s, stood };
 }

@@ -35,12 +35,13 @@ export function wordOf(s: { condition: Condition; lastSeenAt: number | null }): 
 }
 
 /** isPrediction tells alerts about what is going to happen from those about what is. */
-export function isPrediction(a: Pick<Alert, 'type' | 'prediction'>): boolean {
+export function isPrediction(a: Pick<Alert, 'type' | 'prediction'> & { metric?: string | null }): boolean {
+  if (a.metric === 'door_reported_time') return false; // the device says so itself
   return a.prediction != null || a.type.endsWith('_predicted') || a.type.endsWith('_suspected');
 }
 
 /** conditionOfAlert is the colour an alert is shown in. */
-export function conditionOfAlert(a: Pick<Alert, 'type' | 'severity' | 'prediction'>): Condition {
+export function conditionOfAlert(a: Pick<Alert, 'type' | 'severity' | 'prediction'> & { metric?: string | null }): Condition {
   // What is to come is no emergency yet, however grave: it has its own colour.
   if (isPrediction(a)) return 'predicted';
   if (a.severity === 'critical') return 'critical';

@@ -37,6 +37,7 @@ export const derived = [
   { measure: 'suction_above_zone', label: tr('Suction line above the product zone'), unit: 'K', digits: 1 },
   { measure: 'discharge_above_ambient', label: tr('Discharge line above ambient'), unit: 'K', digits: 1 },
   { measure: 'door_open_time', label: tr('Door open'), unit: 'min', digits: 0 },
+  { measure: 'door_reported_time', label: tr('Door reported open'), unit: 'min', digits: 0 },
   { measure: 'zone_jump', label: tr('Jump of the product zone'), unit: 'K', digits: 1 },
   { measure: 'product_zone_still', label: tr('Standstill of the product zone'), unit: '', digits: 0 },
   { measure: 'silence', label: tr('Silence'), unit: 's', digits: 0 },
