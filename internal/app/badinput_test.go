@@ -45,7 +45,8 @@ func TestBadInput(t *testing.T) {
 		{"°F as Home Assistant names it", with(`"temperature":41,"unit_of_measurement":"°F"`), one, stored, 5, ""},
 		{"a name of ours in °F", with(`"temperature":6,"ambient_temp_f":80`), one, stored, 6, ""},
 		{"a short name", with(`"tem":6,"hum":55`), one, stored, 6, ""},
-		{"a second probe", with(`"temperature":6,"externalTemperature":-21.5,"temp_setpoint":4`), one, outcomes{Accepted: 1, Held: 1}, 6, ""}, // it waits, and the first goes on
+		{"a second probe", with(`"temperature":6,"externalTemperature":-21.5,"temp_setpoint":4`), one, outcomes{Accepted: 1, Held: 1}, 6, // it waits, and the first goes on
+			`product_zone_temp "4" comes as temp_setpoint, and nothing says what that measures; say so by a binding`},
 		{"a name twice", with(`"temperature":1,"temperature" : 6,"x":"temperature"`), one, stored, 6, `product_zone_temp "6" is in the payload more than once, and only the last was read`},
 		{"unavailable", with(`"temperature":"unavailable"`), one, outcomes{}, 6, `product_zone_temp "unavailable" is "unavailable", not a number`},
 		{"NaN", with(`"temperature":NaN,"humidity":50`), one, stored, 6, `product_zone_temp "NaN" is "NaN", not a number`},

@@ -10,8 +10,16 @@
 // bounded, so that a template of a stranger costs a few microseconds.
 //
 // Senders name the same thing in many ways, so a template may leave it to Auto:
-// an object whose members are recognised by their names. What is ambiguous is
-// left out and listed; a binding decides.
+// an object whose members are recognised. All ways in do that alike, in four steps: the
+// unit of a value says what it is (leaf.go, recognise.go), its name in whole words which
+// (words.go), everything that tells it from its neighbours whose it is (senses.items), and
+// a time that cannot be is none. Lines are read in the same way once a series.
+//
+// # Senders and their sensors
+//
+// A board with several temperatures is as many senders: Item.Part is added to its name. One
+// with a single temperature is the sender itself, and Reading.Probe says which sensor that
+// was, so that a binding stays with it when others come, or when it moves.
 //
 // # Bindings
 //

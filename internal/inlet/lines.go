@@ -305,8 +305,9 @@ func newSeries(key string, fields []lineField) *series {
 			break
 		}
 	}
-	for _, name := range []string{"sensor", "rom", "address", "probe", "slave_id", "slave", "channel", "ch", "port"} {
-		if tag := tags[name]; tag != "" && tag != s.id {
+	own := cmp.Or(tags["device_serial"], tags["serial"], tags["sensor"]) != "" // a name that somebody has given to the sensor itself
+	for _, name := range []string{"rom", "address", "probe", "slave_id", "slave", "channel", "ch", "port"} {
+		if tag := tags[name]; tag != "" && tag != s.id && !own {
 			s.part = joined(s.part, tag)
 		}
 	}

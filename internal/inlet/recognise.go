@@ -276,8 +276,8 @@ func (s *senses) temperatures(found []leaf, own bool) {
 			s.board.leave(rimewatch.ProductZoneTemp, l, reason(fail("comes as %s, and %s goes before it; say so by a binding if this is the one", clip(l.key, 60), clip(s.sensors[0].key, 60))))
 			continue
 		}
-		if l.not == another || !numeric(l) {
-			continue // settings, and what electronics say of themselves
+		if !numeric(l) {
+			continue
 		}
 		problem := l.doubt(s.scaled)
 		if problem == "" {
