@@ -97,7 +97,7 @@ func TestEverydayNames(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 2000))
 	alone, accepted := 0, 0
 	for round := range 2500 {
-		n := 1 + r.IntN(6)
+		n := max(1, r.IntN(9)-2)
 		names := make([]string, n)
 		used := map[string]bool{}
 		for i := range names {

@@ -177,6 +177,9 @@ func (r *LineReader) line(line []byte, unit string, bound Bound) (some bool, err
 // fill makes r.items of the values of a line.
 func (r *LineReader) fill(s *series, at rimewatch.Time, line []byte, bound Bound) {
 	x := Item{ID: s.id, Part: s.part, Label: s.label, At: at}
+	if cap(r.items) > 0 {
+		x.Readings = r.items[:1][0].Readings[:0]
+	}
 	r.senses = senses{sensors: r.senses.sensors[:0], board: Reading{Fields: slices.Clone(s.named)}}
 	r.follow(s.board, &r.senses.board, &x.Device)
 	for i := range s.sensors {
