@@ -363,7 +363,11 @@ func (s *senses) apart(items []Item, x *Item, bindings []*Binding, alone bool, b
 		if at.local != "" {
 			its = bound(x.ID, part)
 		}
-		if len(its) == 0 && (alone && len(bindings) == 0 || len(whichAccept(bindings, s.called(at), alone)) > 0) {
+		accept := whichAccept(bindings, s.called(at), alone)
+		others := slices.ContainsFunc(its, func(b *Binding) bool { // than those that the sender is anyway
+			return !slices.ContainsFunc(accept, func(a *Binding) bool { return strings.EqualFold(a.Serial, b.Serial) })
+		})
+		if !others && (alone && len(bindings) == 0 || len(accept) > 0) {
 			own = at
 			continue
 		}

@@ -161,10 +161,11 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 	return total, nil
 }
 
-// ofBoard returns a sender and those that wait of its sensors.
+// ofBoard returns a sender and those that wait of its sensors, the one that came first
+// before.
 func (s *Service) ofBoard(ctx context.Context, workspaceID int64, l *Live, externalID string) ([]string, error) {
 	const page = 500
-	all := []string{externalID}
+	var of []rimewatch.HeldSender
 	for offset := 0; ; offset += page {
 		senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, l.source.ID, store.Page{Limit: page, Offset: offset})
 		if err != nil {
@@ -172,13 +173,19 @@ func (s *Service) ofBoard(ctx context.Context, workspaceID int64, l *Live, exter
 		}
 		for i := range senders {
 			if id := senders[i].ExternalID; strings.HasPrefix(l.source.SenderKey(id), l.source.SenderKey(externalID)+"/") {
-				all = append(all, id)
+				of = append(of, senders[i])
 			}
 		}
 		if offset+page >= total {
-			return all, nil
+			break
 		}
 	}
+	slices.SortStableFunc(of, func(x, y rimewatch.HeldSender) int { return cmp.Compare(x.FirstAt, y.FirstAt) })
+	all := []string{externalID}
+	for i := range of {
+		all = append(all, of[i].ExternalID)
+	}
+	return all, nil
 }
 
 // boundTo returns the bindings that a list asks for, and fills in the serials that

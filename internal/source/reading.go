@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
@@ -65,6 +66,20 @@ func (s *Service) spread(workspaceID int64, list []*rimewatch.Held) {
 		}
 		s.heldAt[key] = h.ReceivedAt
 	}
+}
+
+// distinct returns a time of arrival that no other payload of a source that waits has:
+// where it has no time of its own, that tells it apart.
+func (s *Service) distinct(src *rimewatch.Source, at rimewatch.Time) rimewatch.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := heldKey{src.WorkspaceID, "\x00" + strconv.FormatInt(src.ID, 10)} // no serial begins so
+	at = max(at, s.heldAt[key]+1)
+	if len(s.heldAt) >= rimewatch.MaxHeldSenders {
+		clear(s.heldAt)
+	}
+	s.heldAt[key] = at
+	return at
 }
 
 // heldKey is a serial whose readings wait.

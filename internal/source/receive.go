@@ -432,8 +432,15 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 	}
 	var held []*rimewatch.Held
 	for i, b := range list {
+		at := b.now
+		if len(b.order) > 0 && !b.replayed {
+			at = s.distinct(&l.source, at)
+		}
 		for _, id := range b.order {
 			if h := payload(i, id); h != nil {
+				if !b.replayed {
+					h.ReceivedAt = at
+				}
 				h.SourceID, h.ExternalID, h.Label, h.Reason = l.source.ID, id, b.held[id].label, b.held[id].reason
 				b.kept = append(b.kept, h)
 			}
