@@ -336,6 +336,9 @@ func (s *State) ended(from *unit.Stamp, worst *float32, at rimewatch.Time) {
 
 // find opens demand without cooling when a clock has run out.
 func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool) {
+	if !s.out.Set() {
+		return // the usual case
+	}
 	if interval > mostSeldom || s.age() < knownAfter || !slow && !s.learnt() && !u.Modulated() {
 		return
 	}
