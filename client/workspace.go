@@ -26,6 +26,38 @@ type Summary struct {
 	StrictCompliance      float64        `json:"strict_compliance"`      // 0–100, without forgiveness
 	Conditions            Conditions     `json:"conditions"`
 	ComputedAt            rimewatch.Time `json:"computed_at"`
+	Coverage              *Coverage      `json:"coverage"` // nil in the stream
+}
+
+// Coverage is whether somebody would be notified of a critical alert that began now.
+type Coverage struct {
+	Reachable bool          `json:"reachable"` // at every site that has a device
+	Anywhere  bool          `json:"anywhere"`  // at one at least
+	Count     int           `json:"count"`     // of the sites where nobody would be
+	Without   []CoverageGap `json:"sites_without"`
+	Reason    *string       `json:"reason"` // no_channel, off, failing, untested, no_route, silenced, or a later one
+	Silences  []Hold        `json:"silences"`
+}
+
+// CoverageGap is a site where nobody would be notified.
+type CoverageGap struct {
+	ID     *int64 `json:"id"` // nil: the devices without a site
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// Hold is a silence or a maintenance window that holds messages back.
+type Hold struct {
+	Kind           string         `json:"kind"` // silence or maintenance
+	ID             int64          `json:"id"`
+	EndsAt         rimewatch.Time `json:"ends_at"`
+	Comment        string         `json:"comment"`
+	CreatedBy      string         `json:"created_by"`
+	Severities     []string       `json:"severities"`
+	Types          []string       `json:"types"`
+	SiteIDs        []int64        `json:"site_ids"`
+	EquipmentTypes []string       `json:"equipment_types"`
+	DeviceIDs      []int64        `json:"device_ids"`
 }
 
 // Conditions are numbers of devices by the worst that is known of each.

@@ -211,7 +211,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
 		Accounts: places{a.Accounts, a.Notify.Changed}, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
-		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Store: a.Store, Quotas: a.cfg.quotas(), Missed: a.Notify.Missed, CursorKey: key, PolicyDir: policies,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Audit: a.Store, Store: a.Store, Quotas: a.cfg.quotas(), Missed: a.Notify.Missed, Coverage: a.coverage, CursorKey: key, PolicyDir: policies,
 	})
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if a.cfg.part != nil {
 		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
-	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, CursorKey: key}
+	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
 	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, devices, export.Routes(a.Store), mcp.Routes)
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // notifications puts together what notifies people of alerts.
@@ -163,6 +164,11 @@ func (a *App) letters() func(context.Context, account.Letter) error {
 		return nil
 	}
 	return func(ctx context.Context, l account.Letter) error { return a.mail.Write(ctx, l.To, l.Subject, l.Text) }
+}
+
+// coverage finds where nobody would be notified of a critical alert that begins now.
+func (a *App) coverage(ctx context.Context, workspaceID int64) (wire.Coverage, error) {
+	return notify.Coverage(ctx, a.Store, workspaceID, a.now())
 }
 
 // places changes sites and the workspace, whose time zones quiet hours go by: active

@@ -410,21 +410,35 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 	if w.Workspace, err = b.s.store.Workspace(b.ctx, id); err != nil {
 		return nil, err
 	}
-	if w.rules.Channels, err = b.s.store.Channels().List(b.ctx, id); err != nil {
-		return nil, err
-	}
-	if w.rules.Routes, err = b.s.store.Routes().List(b.ctx, id); err != nil {
-		return nil, err
-	}
-	ended := b.s.now() - endedKept
-	if w.rules.Silences, _, err = b.s.store.Silences().Select(b.ctx, id, store.Selection{EndAfter: ended}); err != nil {
-		return nil, err
-	}
-	if w.rules.Maintenance, _, err = b.s.store.MaintenanceWindows().Select(b.ctx, id, store.Selection{EndAfter: ended}); err != nil {
+	if w.rules, err = readRules(b.ctx, b.s.store, id, b.s.now()-endedKept); err != nil {
 		return nil, err
 	}
 	b.workspaces[id] = w
 	return w, nil
+}
+
+// ruleStore keeps what a workspace has decided.
+type ruleStore interface {
+	Channels() store.Resource[rimewatch.Channel]
+	Routes() store.Resource[rimewatch.Route]
+	Silences() store.Resource[rimewatch.Silence]
+	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
+}
+
+// readRules reads what a workspace has decided; of silences and windows those that end
+// after a moment.
+func readRules(ctx context.Context, s ruleStore, workspaceID int64, ended rimewatch.Time) (r plan.Rules, err error) {
+	if r.Channels, err = s.Channels().List(ctx, workspaceID); err != nil {
+		return r, err
+	}
+	if r.Routes, err = s.Routes().List(ctx, workspaceID); err != nil {
+		return r, err
+	}
+	if r.Silences, _, err = s.Silences().Select(ctx, workspaceID, store.Selection{EndAfter: ended}); err != nil {
+		return r, err
+	}
+	r.Maintenance, _, err = s.MaintenanceWindows().Select(ctx, workspaceID, store.Selection{EndAfter: ended})
+	return r, err
 }
 
 // try plans an alert. One that cannot be planned is tried again and holds nobody else up.

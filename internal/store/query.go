@@ -64,7 +64,7 @@ type Lister interface {
 
 // Fleet answers questions about devices.
 //
-// Devices, Device, DeletedDevices and EachDevice heed WithSites.
+// Devices, Device, DeletedDevices, EachDevice and EachIdentity heed WithSites.
 type Fleet interface {
 	Lister
 	// Device finds one by serial: CodeDeviceNotFound.
@@ -79,6 +79,9 @@ type Fleet interface {
 	// Identity finds one of any workspace by its id; nil = there is none, or it was
 	// deleted.
 	Identity(deviceID int64) *Identity
+	// EachIdentity calls yield for every device of the workspace, by id, until it returns
+	// false, under the lock of the fleet: yield must not ask the store.
+	EachIdentity(ctx context.Context, workspaceID int64, yield func(*Identity) bool)
 	// Serials names devices of the workspace, deleted ones too; unknown ids are
 	// left out.
 	Serials(ctx context.Context, workspaceID int64, ids []int64) (map[int64]string, error)

@@ -180,6 +180,7 @@ type HealthSummary struct {
 	StrictCompliance      float64        `json:"strict_compliance" doc:"As temperature_compliance, with all times shorter than the alarm delay counted as out."`
 	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known about it."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
+	Coverage              *Coverage      `json:"coverage,omitempty" doc:"Whether somebody would be notified of a critical alert now. Not in the stream."`
 }
 
 // Conditions are numbers of devices by the worst that is known of each.

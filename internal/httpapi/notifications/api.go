@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Store keeps what notifications are decided by, what was sent, and alerts.
@@ -30,6 +31,9 @@ type Config struct {
 	Writer   Writer
 	Sites    httpapi.SiteFinder
 	Notifier Notifier
+	// Coverage finds where nobody would be notified of a critical alert that begins now. It
+	// heeds store.WithSites.
+	Coverage func(ctx context.Context, workspaceID int64) (wire.Coverage, error)
 
 	CursorKey [32]byte // keeps cursors from being forged
 }
@@ -49,7 +53,7 @@ func Routes(cfg Config) httpapi.Part {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
-		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes())
+		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.coverageRoutes())
 	}
 }
 

@@ -81,6 +81,7 @@ func (a *api) showMaintenance(ctx context.Context, w *rimewatch.MaintenanceWindo
 type MaintenanceCreate struct {
 	SiteIDs       []int64         `json:"site_ids,omitempty" maxItems:"1000" minimum:"1"`
 	DeviceSerials []string        `json:"device_serials,omitempty" maxItems:"1000" maxLength:"64" doc:"With site_ids: any of them; both empty = all devices."`
+	Everything    bool            `json:"everything,omitempty" doc:"Needed from a signed-in person where both are empty."`
 	StartsAt      *rimewatch.Time `json:"starts_at,omitempty" nullable:"true" doc:"Default: now. The past counts as now."`
 	EndsAt        rimewatch.Time  `json:"ends_at" nullable:"false" doc:"At most 30 days after starts_at."`
 	Reason        string          `json:"reason" minLength:"1" maxLength:"500"`
@@ -102,6 +103,9 @@ func (a *api) newMaintenance(ctx context.Context, b *MaintenanceCreate) (w rimew
 	}
 	if w.EndsAt <= w.StartsAt {
 		return w, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
+	}
+	if err := scoped(c, "site_ids", b.Everything, len(b.SiteIDs)+len(b.DeviceSerials)); err != nil {
+		return w, err
 	}
 	w.DeviceIDs, err = a.places(ctx, "", b.SiteIDs, b.DeviceSerials)
 	return w, err

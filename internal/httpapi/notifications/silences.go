@@ -79,10 +79,11 @@ func (a *api) showSilence(ctx context.Context, s *rimewatch.Silence) (SilenceDat
 
 // SilenceCreate is the body that makes a silence.
 type SilenceCreate struct {
-	Match    AlertMatch      `json:"match" doc:"{} silences everything."`
-	StartsAt *rimewatch.Time `json:"starts_at,omitempty" nullable:"true" doc:"Default: now. The past counts as now."`
-	EndsAt   rimewatch.Time  `json:"ends_at" nullable:"false" doc:"At most 30 days after starts_at."`
-	Comment  *string         `json:"comment,omitempty" nullable:"true" maxLength:"500"`
+	Match      AlertMatch      `json:"match" doc:"{} silences everything."`
+	Everything bool            `json:"everything,omitempty" doc:"Needed from a signed-in person where match is {}."`
+	StartsAt   *rimewatch.Time `json:"starts_at,omitempty" nullable:"true" doc:"Default: now. The past counts as now."`
+	EndsAt     rimewatch.Time  `json:"ends_at" nullable:"false" doc:"At most 30 days after starts_at."`
+	Comment    *string         `json:"comment,omitempty" nullable:"true" maxLength:"500"`
 }
 
 func (a *api) newSilence(ctx context.Context, b *SilenceCreate) (s rimewatch.Silence, err error) {
@@ -101,8 +102,21 @@ func (a *api) newSilence(ctx context.Context, b *SilenceCreate) (s rimewatch.Sil
 	if s.EndsAt <= s.StartsAt {
 		return s, rimewatch.Invalid("ends_at", "must be in the future and after starts_at")
 	}
-	s.Match, err = a.matchers(ctx, &b.Match)
+	m := &b.Match
+	if err := scoped(c, "match", b.Everything, len(m.Severities)+len(m.Types)+len(m.SiteIDs)+len(m.EquipmentTypes)+len(m.DeviceSerials)); err != nil {
+		return s, err
+	}
+	s.Match, err = a.matchers(ctx, m)
 	return s, err
+}
+
+// scoped refuses what a person made about everything without having said so: a field left
+// empty must not silence every alert. Programs keep the meaning of an empty scope.
+func scoped(c *httpapi.Call, field string, everything bool, named int) error {
+	if named == 0 && !everything && c.Principal.Session {
+		return rimewatch.Invalid(field, "must name what it is about; with everything: true it is about the whole workspace")
+	}
+	return nil
 }
 
 func endSilence(ctx context.Context, s *rimewatch.Silence) error {

@@ -183,19 +183,27 @@ type SummaryInput struct {
 
 func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.HealthSummary, error) {
 	p := httpapi.CallOf(ctx).Principal
-	if in.SiteID != 0 {
+	var s wire.HealthSummary
+	switch {
+	case in.SiteID != 0:
 		of := rimewatch.Sites{}
 		if p.Sites().Has(in.SiteID) {
 			of = rimewatch.Sites{in.SiteID}
 		}
-		return a.cfg.Health.SummaryOf(p.WorkspaceID, of), nil
+		s = a.cfg.Health.SummaryOf(p.WorkspaceID, of)
+		ctx = store.WithSites(ctx, of)
+	case p.Limit == nil:
+		s = a.cfg.Health.Summary(p.WorkspaceID)
+	default:
+		s = a.cfg.Health.SummaryOf(p.WorkspaceID, p.Sites())
+		n, err := a.cfg.Alerts.AlertCounts(ctx, p.WorkspaceID, 0) // of the sites themselves, too
+		if err != nil {
+			return s, err
+		}
+		s.ActiveAlerts, s.CriticalAlerts, s.WarningAlerts = n.ActiveCritical+n.ActiveWarning, n.ActiveCritical, n.ActiveWarning
 	}
-	if p.Limit == nil {
-		return a.cfg.Health.Summary(p.WorkspaceID), nil
-	}
-	s := a.cfg.Health.SummaryOf(p.WorkspaceID, p.Sites())
-	n, err := a.cfg.Alerts.AlertCounts(ctx, p.WorkspaceID, 0) // of the sites themselves, too
-	s.ActiveAlerts, s.CriticalAlerts, s.WarningAlerts = n.ActiveCritical+n.ActiveWarning, n.ActiveCritical, n.ActiveWarning
+	c, err := a.cfg.Coverage(ctx, p.WorkspaceID)
+	s.Coverage = &c
 	return s, err
 }
 

@@ -90,6 +90,10 @@ type Config struct {
 	// anybody, and those that nobody was notified of; nil = that is not known.
 	Missed func(workspaceID int64) (unrouted, untold int)
 
+	// Coverage finds where nobody would be notified of a critical alert that begins now. It
+	// heeds store.WithSites.
+	Coverage func(ctx context.Context, workspaceID int64) (wire.Coverage, error)
+
 	// CursorKey keeps cursors from being forged. Nodes that share clients share
 	// the key; a new one makes old cursors invalid.
 	CursorKey [32]byte

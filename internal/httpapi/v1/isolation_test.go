@@ -74,8 +74,8 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 		r.t.Fatal(a.body)
 	}
 	ids["alerts"] = int64(id)
-	made("silences", "/v1/silences", `{"match":{},"ends_at":"`+end+`"}`, "silence")
-	made("maintenance-windows", "/v1/maintenance-windows", `{"reason":"x","ends_at":"`+end+`"}`, "maintenance_window")
+	made("silences", "/v1/silences", `{"match":{},"everything":true,"ends_at":"`+end+`"}`, "silence")
+	made("maintenance-windows", "/v1/maintenance-windows", `{"reason":"x","everything":true,"ends_at":"`+end+`"}`, "maintenance_window")
 }
 
 // bodyOf is a body that a route with an id in its path takes.

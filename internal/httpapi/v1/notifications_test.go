@@ -386,6 +386,7 @@ func TestSilences(t *testing.T) {
 		{name: "not by a viewer", req: as(r.viewer, post("/v1/silences", "", body)), status: 403, code: rimewatch.CodeForbidden},
 		{name: "not by a reading token", req: post("/v1/silences", r.read, body), status: 403, code: rimewatch.CodeForbidden},
 		{name: "by a token, later", req: post("/v1/silences", r.full, `{"match":{},"starts_at":"`+in(time.Hour)+`","ends_at":"`+in(2*time.Hour)+`"}`), status: 201, want: map[string]any{"data.silence.active": false, "data.silence.created_by": "token 1"}},
+		{name: "a person says so where it is about everything", req: as(r.technician, post("/v1/silences", "", `{"match":{},"ends_at":"`+in(time.Hour)+`"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"match"}},
 		{name: "the past counts as now", req: post("/v1/silences", r.full, `{"match":{},"starts_at":"2020-01-01T00:00:00Z","ends_at":"`+in(time.Minute)+`"}`), status: 201, want: map[string]any{"data.silence.starts_at": r.now()}},
 		bad("no end", `{"match":{}}`, "ends_at"),
 		bad("no match", `{"ends_at":"`+in(time.Hour)+`"}`, "match"),
@@ -450,5 +451,37 @@ func TestDeliveries(t *testing.T) {
 		{name: "the channel goes", req: r.browser(remove("/v1/channels/1", "")), status: 200},
 		{name: "their names stay", req: get(path, r.read), status: 200, want: map[string]any{"data.deliveries.0.route.name": "Night", "data.deliveries.0.channel.name": "Kitchen", "data.deliveries.0.status": "dropped", "data.deliveries.0.next_attempt_at": nil}},
 		{name: "not to a channel that is gone", req: r.browser(post("/v1/deliveries/2/resend", "", "")), status: 409, code: rimewatch.CodeConflict},
+	})
+}
+
+// TestCoverage: from no channel to somebody everywhere, by whichever of the two answers, and back while
+// a silence holds.
+func TestCoverage(t *testing.T) {
+	r := newNotifyRig(t)
+	mine := func(q request) request { return r.browser(q) }
+	coverage, summary := get("/v1/notifications/coverage", r.read), get("/v1/devices/health/summary", r.read)
+	ends := (r.now() + rimewatch.Hour).String()
+	r.run(t, []scenario{
+		{name: "no device", req: coverage, status: 200, want: map[string]any{"data.coverage.reachable": true, "data.coverage.anywhere": true, "data.coverage.reason": nil}},
+		{name: "a site", req: mine(post("/v1/sites", "", `{"name":"Harbour"}`)), status: 201, anyEvents: true},
+		{name: "a device there", req: mine(post("/v1/devices", "", `{"serial":"H-1","site_id":1}`)), status: 201, anyEvents: true},
+		{name: "a device without a site", req: mine(post("/v1/devices", "", `{"serial":"N-1"}`)), status: 201, anyEvents: true},
+		{name: "no channel", req: coverage, status: 200, want: map[string]any{
+			"data.coverage.reachable": false, "data.coverage.anywhere": false, "data.coverage.reason": "no_channel", "data.coverage.count": 2,
+			"data.coverage.sites_without.0.id": nil, "data.coverage.sites_without.1.id": 1, "data.coverage.sites_without.1.name": "Harbour", "data.coverage.sites_without.1.reason": "no_channel",
+		}},
+		{name: "the summary says the same", req: summary, status: 200, want: map[string]any{"data.coverage.reason": "no_channel", "data.coverage.count": 2}},
+		{name: "of one site", req: get("/v1/devices/health/summary?site_id=1", r.read), status: 200, want: map[string]any{"data.coverage.count": 1}},
+		{name: "another workspace has no device", req: get("/v1/notifications/coverage", r.otherFull), status: 200, want: map[string]any{"data.coverage.reachable": true, "data.coverage.silences": "[]"}},
+		{name: "a channel", req: mine(post("/v1/channels", "", `{"name":"Kitchen","kind":"email","to":["kitchen@example.com"]}`)), status: 201},
+		{name: "untested", req: coverage, status: 200, want: map[string]any{"data.coverage.reason": "untested", "data.coverage.count": 2}},
+		{name: "a test", req: mine(post("/v1/channels/1/test", "", "")), status: 200},
+		{name: "reachable", req: as(r.viewer, coverage), status: 200, want: map[string]any{"data.coverage.reachable": true, "data.coverage.count": 0, "data.coverage.sites_without": "[]", "data.coverage.silences": "[]"}},
+		{name: "a silence", req: as(r.technician, post("/v1/silences", "", `{"match":{"site_ids":[1]},"ends_at":"`+ends+`","comment":"delivery"}`)), status: 201},
+		{name: "silenced there", req: coverage, status: 200, want: map[string]any{
+			"data.coverage.reachable": false, "data.coverage.anywhere": true, "data.coverage.reason": "silenced", "data.coverage.count": 1, "data.coverage.sites_without.0.name": "Harbour",
+			"data.coverage.silences.0.kind": "silence", "data.coverage.silences.0.ends_at": ends, "data.coverage.silences.0.comment": "delivery", "data.coverage.silences.0.site_ids": "[1]", "data.coverage.silences.1": nil,
+		}, lacks: []string{"@example.com"}},
+		{name: "others see none of it", req: get("/v1/notifications/coverage", r.otherFull), status: 200, want: map[string]any{"data.coverage.silences": "[]"}},
 	})
 }

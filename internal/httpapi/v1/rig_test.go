@@ -28,11 +28,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/ingest"
 	"github.com/rimewatch/rimewatch/internal/limit"
+	"github.com/rimewatch/rimewatch/internal/notify"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/report/gather"
 	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // rig is the API over the real store, write path and accounts.
@@ -184,14 +186,17 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	r.steps.heard = make(map[uint64]rimewatch.Time)
 	r.notifier = &sentNotifier{s: r.store, now: r.now, changed: make(map[int64]int)}
 	key := [32]byte{1, 2, 3}
+	covered := func(ctx context.Context, workspaceID int64) (wire.Coverage, error) {
+		return notify.Coverage(ctx, r.store, workspaceID, r.now())
+	}
 	cfg := whole{
 		frame: frame{Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
-			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Store: r.store, Quotas: rigQuotas, CursorKey: key,
+			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Store: r.store, Quotas: rigQuotas, Coverage: covered, CursorKey: key,
 		},
 		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
-		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, CursorKey: key},
+		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, Coverage: covered, CursorKey: key},
 		kept:     records.Config{Store: r.store, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
 		people:   r.service,
 	}

@@ -50,12 +50,7 @@ type Result struct {
 
 // Alert decides about one alert.
 func Alert(in *Input) Result {
-	p := decision{Input: in, a: &in.Alert.Alert, channels: make(map[int64]bool)}
-	for i := range in.Rules.Channels {
-		if c := &in.Rules.Channels[i]; c.Enabled {
-			p.channels[c.ID] = true
-		}
-	}
+	p := decision{Input: in, a: &in.Alert.Alert, channels: in.Rules.enabled()}
 	p.readTimeline()
 	p.readMade()
 	if p.a.Status == rimewatch.AlertResolved {
@@ -68,15 +63,33 @@ func Alert(in *Input) Result {
 	if p.mutedUntil() != 0 {
 		return p.out
 	}
-	var matching []*rimewatch.Route
-	for _, r := range in.Rules.routes() {
-		if r.Enabled && Matches(&r.Match, in.Alert) {
-			matching = append(matching, r)
-			p.route(r)
-		}
+	matching := in.Rules.matching(in.Alert)
+	for _, r := range matching {
+		p.route(r)
 	}
 	p.unrouted(matching)
 	return p.out
+}
+
+// enabled are the ids of the channels that are switched on.
+func (r *Rules) enabled() map[int64]bool {
+	on := make(map[int64]bool, len(r.Channels))
+	for i := range r.Channels {
+		if c := &r.Channels[i]; c.Enabled {
+			on[c.ID] = true
+		}
+	}
+	return on
+}
+
+// matching are the routes that apply to an alert.
+func (r *Rules) matching(v *rimewatch.AlertView) (list []*rimewatch.Route) {
+	for _, x := range r.routes() {
+		if x.Enabled && Matches(&x.Match, v) {
+			list = append(list, x)
+		}
+	}
+	return list
 }
 
 // routes are the workspace's, or the default route where it has none.

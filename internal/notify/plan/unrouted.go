@@ -13,14 +13,16 @@ func (p *decision) unrouted(matching []*rimewatch.Route) {
 	if p.a.Severity != rimewatch.Critical || p.a.AcknowledgedAt != 0 {
 		return
 	}
-	p.out.Unrouted = !slices.ContainsFunc(matching, func(r *rimewatch.Route) bool { return p.reaches(r, func(int, int64) bool { return true }) })
+	p.out.Unrouted = !slices.ContainsFunc(matching, func(r *rimewatch.Route) bool {
+		return reaches(r, func(_ int, channel int64) bool { return p.channels[channel] })
+	})
 	if slices.ContainsFunc(p.made, func(d rimewatch.Delivery) bool {
 		return d.Status == rimewatch.DeliverySent || d.Status == rimewatch.DeliveryPending || d.InDoubt
 	}) {
 		return
 	}
 	if slices.ContainsFunc(matching, func(r *rimewatch.Route) bool {
-		return p.reaches(r, func(level int, channel int64) bool { return !p.knows(r, level, channel) })
+		return reaches(r, func(level int, channel int64) bool { return p.channels[channel] && !p.knows(r, level, channel) })
 	}) {
 		return // a level that is still to come
 	}
@@ -35,7 +37,7 @@ func (p *decision) unrouted(matching []*rimewatch.Route) {
 	p.out.Untold = true
 	for i := range p.Rules.Channels {
 		c := &p.Rules.Channels[i]
-		if works, _ := c.Working(); !c.Enabled || !works || p.hadUnrouted(c.ID) {
+		if !dependable(c) || p.hadUnrouted(c.ID) {
 			continue
 		}
 		p.want(rimewatch.DeliveryUnrouted, &rimewatch.Route{}, 0, 0, c.ID, p.Now, after)
@@ -43,11 +45,17 @@ func (p *decision) unrouted(matching []*rimewatch.Route) {
 	}
 }
 
-// reaches reports whether a level of a route names an enabled channel that counts.
-func (p *decision) reaches(r *rimewatch.Route, counts func(level int, channel int64) bool) bool {
+// dependable reports whether a channel is switched on and its last message arrived.
+func dependable(c *rimewatch.Channel) bool {
+	works, _ := c.Working()
+	return c.Enabled && works
+}
+
+// reaches reports whether a level of a route names a channel that counts.
+func reaches(r *rimewatch.Route, counts func(level int, channel int64) bool) bool {
 	for level := range r.Steps {
 		for _, c := range r.Steps[level].ChannelIDs {
-			if p.channels[c] && counts(level, c) {
+			if counts(level, c) {
 				return true
 			}
 		}

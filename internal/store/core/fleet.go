@@ -272,6 +272,22 @@ func (s *Core) Identity(deviceID int64) *store.Identity {
 	return nil
 }
 
+// EachIdentity implements store.Fleet.
+func (s *Core) EachIdentity(ctx context.Context, workspaceID int64, yield func(*store.Identity) bool) {
+	sites := store.SitesOf(ctx)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.fleet.workspaces[workspaceID]
+	if r == nil {
+		return
+	}
+	for _, d := range r.list {
+		if sites.Has(d.row.SiteID) && !yield(d.row.Identity) {
+			return
+		}
+	}
+}
+
 // eachSlice is how many devices are copied under one hold of the lock.
 const eachSlice = 256
 

@@ -42,6 +42,9 @@ func withinSites(f *fixture) {
 		f.equal(where+": listed", got, serials)
 		f.equal(where+": total", total, len(serials))
 		f.equal(where+": latest", latest, serials)
+		var who []string
+		f.s.EachIdentity(ctx, f.workspace, func(d *store.Identity) bool { who = append(who, d.Serial); return true })
+		f.equal(where+": identities", who, serials)
 		_, n, err := f.s.Alerts(ctx, f.workspace, store.AlertFilter{Status: rimewatch.AlertActive}, store.AlertPage{Limit: 10})
 		f.must(err)
 		counts, err := f.s.AlertCounts(ctx, f.workspace, 0)
