@@ -30,7 +30,7 @@ describe('a chain', () => {
     await expect.poll(() => sites.getByRole('link').count()).toBe(40);
     await sites.getByRole('link').first().click();
     // The headline counts what the filter shows; the address has it.
-    await page.getByRole('heading', { name: '1 of 2 needs attention.' }).waitFor();
+    await page.getByRole('heading', { name: '1 of 2 needs attention' }).waitFor();
     const { sites: list } = (await api.send('GET', '/v1/sites')).data;
     const found = list.find((s: { name: string }) => s.name === 'Shop 17');
     await expect.poll(() => new URL(page.url()).searchParams.get('site')).toBe(String(found.id));

@@ -93,10 +93,10 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
   it('3: who is woken is chosen, and tried', async () => {
     // Until then the pages say that nobody is.
     await page.goto('/alerts');
-    await page.getByText(said('Nobody would be notified of an alert: there is no channel that works.')).waitFor();
+    await page.getByText(said('Nobody would be told of an alert: there is no way to notify anybody yet.')).waitFor();
     await owner.fine('alerts that nobody is told of');
     await page.goto('/');
-    await page.getByText(said('Nobody would be notified of an alert: there is no channel that works.')).waitFor();
+    await page.getByText(said('Nobody would be told of an alert: there is no way to notify anybody yet.')).waitFor();
     await owner.fine('an overview of which nobody is told');
     expect(await page.getByRole('link', { name: said('Choose how people are notified') }).getAttribute('href')).toBe('/settings/notifications');
     guided('Settings → Notifications');

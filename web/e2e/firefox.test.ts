@@ -56,7 +56,7 @@ describe.skipIf(!there)('Firefox', () => {
   });
 
   it('shows the fleet, live', async () => {
-    await page.getByRole('heading', { name: '1 of 2 needs attention.' }).waitFor();
+    await page.getByRole('heading', { name: '1 of 2 needs attention' }).waitFor();
     await api.send('POST', '/v1/readings', { device_serial: 'WIF-2', product_zone_temp: -18.3 });
     await page.getByText('−18.3').first().waitFor();
   });

@@ -113,7 +113,7 @@ describe('six hundred devices', () => {
     await visitor.fine('a device chosen of many');
     await dialog.getByLabel('Why').fill('New gasket');
     await visitor.answered('POST', '/api/v1/maintenance-windows', () => dialog.getByRole('button', { name: 'Plan', exact: true }).click());
-    await page.getByText('Unit 599').waitFor();
+    await page.locator('main').getByText('Unit 599').waitFor();
   });
 
   it('have more labels than a page takes, which it says', async () => {
@@ -132,7 +132,7 @@ describe('the overview', () => {
     await first;
     const { conditions, total_devices } = (await api.send('GET', '/v1/devices/health/summary')).data;
     expect(conditions).toEqual({ critical: 0, warning: 0, predicted: 0, offline: 600, unjudged: 1, ok: 1 });
-    await page.getByRole('heading', { name: `${total_devices - conditions.ok} of ${total_devices} need attention.` }).waitFor();
+    await page.getByRole('heading', { name: `${total_devices - conditions.ok} of ${total_devices} need attention` }).waitFor();
     await page.getByRole('button', { name: `Offline ${conditions.offline}` }).waitFor();
     looked.open();
     await page.getByRole('button', { name: /^OK 1$/ }).click();
@@ -140,6 +140,6 @@ describe('the overview', () => {
     await page.unroute(/per_page=1000/);
     // What is filtered is what the headline counts.
     await page.goto('/?q=back');
-    await page.getByRole('heading', { name: 'Everything is fine (1 device).' }).waitFor();
+    await page.getByRole('heading', { name: 'Everything is fine (1 device)' }).waitFor();
   });
 });

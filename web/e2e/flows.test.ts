@@ -111,13 +111,15 @@ describe('an alert', () => {
     await page.goto('/alerts/1');
     await button('Silence').click();
     await dialog().getByLabel('Why').fill('The door is being repaired');
+    expect(await button('Silence', dialog()).isDisabled()).toBe(true); // nothing is chosen for anybody
+    await dialog().getByLabel('What').selectOption('device');
     await page.keyboard.press('Enter');
     await closed();
     await page.goto('/settings/quiet');
-    await page.getByText('The door is being repaired').waitFor();
+    await page.locator('main').getByText('The door is being repaired').waitFor(); // the bar says it too
     const { silences } = await office.send('GET', '/v1/silences');
     expect(silences[0].match).toMatchObject({ types: ['high_temperature'], device_serials: ['WIF-1'] });
-    await button('End now').click();
+    await button('End now', page.locator('main')).click();
     await page.getByText('No silences').waitFor();
   });
 
@@ -168,7 +170,7 @@ describe('the fleet', () => {
     await page.goto('/devices/WIF-1');
     await page.getByText(/In maintenance until .*Cleaning the condenser/).waitFor();
     await page.goto('/settings/quiet');
-    await button('End now').click();
+    await button('End now', page.locator('main')).click();
     await page.getByText('No maintenance planned').waitFor();
   });
 

@@ -3,6 +3,8 @@
 // error in the console, and names that try to break it. And every page while it
 // loads, when the server fails, and in a workspace where there is nothing yet.
 import { existsSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { desktop, launch, none, phone, Visitor } from './browser';
@@ -21,7 +23,7 @@ let office: Office;
 const people: Record<string, Person> = {};
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([Server.start(), launch()]);
+  [server, browser] = await Promise.all([Server.start('--outbound-allow', '127.0.0.1/32'), launch()]);
   office = new Office(server.url);
   people.owner = await office.open(server.code);
   people.viewer = await office.hire('viewer');
@@ -194,6 +196,17 @@ describe('the charts of a device', () => {
 });
 
 describe('the weight', () => {
+  // Of a calm page: what it says while nobody would be told, or a silence holds, comes when that is so.
+  beforeAll(async () => {
+    const receiver = createServer((request, answer) => request.resume().on('end', () => answer.end()));
+    await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
+    const { channel } = await office.send('POST', '/v1/channels', { kind: 'webhook', name: 'Works', url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
+    await office.send('POST', `/v1/channels/${channel.id}/test`);
+    for (const s of (await office.send('GET', '/v1/silences')).silences) await office.send('POST', `/v1/silences/${s.id}/end`);
+    receiver.close();
+    expect((await api.send('GET', '/v1/notifications/coverage')).data.coverage).toMatchObject({ reachable: true, silences: [] });
+  });
+
   // What a phone has to read before the page can be used, as gzip makes it: of what the page has loaded by itself.
   it.each([
     ['/', 'en', 60_000, 'a[href="/devices/HOT-1"]'],

@@ -213,6 +213,7 @@ describe('a silence and a maintenance window on which no answer came', () => {
   ])('%s: is made once when the button is pressed again', async (opens, sends, of) => {
     await page.goto('/settings/quiet');
     await page.getByRole('button', { name: opens, exact: true }).click();
+    await dialog(page).getByLabel('Devices').selectOption({ index: 1 });
     await dialog(page).getByLabel('Why').fill('The technician is here');
     visitor.cutOff = true;
     await page.route(`**/api/v1/${of}`, async (route) => {

@@ -16,10 +16,10 @@ describe('what nobody is alerted of', () => {
   it('waits for the first reading, and shows it as a point', async () => {
     await device('NEW-1', 'New freezer');
     await page.goto('/');
-    await page.getByRole('heading', { name: 'Waiting for the first reading.' }).waitFor();
+    await page.getByRole('heading', { name: 'Waiting for the first reading' }).waitFor();
     await tile('New freezer').getByText('Never reported').waitFor();
     await api.send('POST', '/v1/readings', { device_serial: 'NEW-1', product_zone_temp: -20 });
-    await page.getByRole('heading', { name: 'Everything is fine (1 device).' }).waitFor();
+    await page.getByRole('heading', { name: 'Everything is fine (1 device)' }).waitFor();
     await page.goto('/devices/NEW-1');
     const chart = page.getByRole('region', { name: 'Product zone' }).locator('canvas');
     await chart.waitFor();

@@ -1,7 +1,7 @@
 // All devices of the workspace and what is known of them now. Readings may come
 // in by the hundreds a second: they are put aside as they arrive, and shown once
 // per frame, so only what is on the screen and has changed is drawn again.
-import { api, ask, pages, type Alert, type Device, type EquipmentType, type Failure, type Latest, type Site, type Summary } from '../api/client';
+import { api, ask, pages, type Alert, type Coverage, type Device, type EquipmentType, type Failure, type Latest, type Site, type Summary } from '../api/client';
 import { clock } from './clock.svelte';
 import { away, keep, kept } from './kept';
 import { unpressed } from './press';
@@ -32,6 +32,7 @@ interface LastKnown {
   sites: Site[];
   types: EquipmentType[];
   summary: Summary | null;
+  coverage?: Coverage | null;
   total: number;
 }
 
@@ -43,6 +44,10 @@ class Fleet implements Listener {
   sites = $state.raw<Site[]>([]);
   types = $state.raw<EquipmentType[]>([]);
   summary = $state.raw<Summary | null>(null);
+  /** Whether somebody would be notified of a critical alert, and what holds messages back. */
+  coverage = $state.raw<Coverage | null>(null);
+  /** The mark of a device of whose alerts nobody is told, '' of others; it comes with the bar that says so. */
+  markOf = $state.raw<((d: Device) => string) | null>(null);
   /** The number of devices, known before all are here. */
   total = $state(0);
   /** Whether all devices are here; until then the summary knows how many there are of what. */
@@ -142,7 +147,7 @@ class Fleet implements Listener {
     const units = this.units.slice(0, mostKept);
     const known: LastKnown = {
       workspace: this.workspace, devices: units.map((u) => u.next.device), alerts: [...this.other, ...units.flatMap((u) => u.next.alerts)],
-      sites: this.sites, types: this.types, summary: this.summary, total: this.total,
+      sites: this.sites, types: this.types, summary: this.summary, coverage: this.coverage, total: this.total,
     };
     void keep('fleet', known, stream.heardAt);
   };
@@ -151,8 +156,8 @@ class Fleet implements Listener {
   private async restore(generation: number): Promise<boolean> {
     const had = await kept<LastKnown>('fleet');
     if (!had || had.data.workspace !== this.workspace || generation !== this.generation || this.status !== 'loading') return false;
-    const { devices, alerts, sites, types, summary, total } = had.data;
-    Object.assign(this, { sites, types, summary, total });
+    const { devices, alerts, sites, types, summary, coverage = null, total } = had.data;
+    Object.assign(this, { sites, types, summary, coverage, total });
     for (const d of devices) this.put(d);
     this.spread(alerts);
     this.order();
@@ -173,6 +178,7 @@ class Fleet implements Listener {
     this.units = [];
     this.sites = [];
     this.summary = null;
+    this.coverage = null;
     this.complete = false;
     this.status = 'idle';
   }
@@ -299,7 +305,9 @@ class Fleet implements Listener {
     const before = this.summary;
     const got = await ask(api.GET('/v1/devices/health/summary', { signal }));
     this.unsummed = 0;
-    if (generation === this.generation && (this.summary === before || got.computed_at > this.summary?.computed_at!)) this.summary = got; // or a newer one has come meanwhile
+    if (generation !== this.generation) return;
+    this.coverage = got.coverage ?? null; // the stream has none
+    if ((this.summary === before || got.computed_at > this.summary?.computed_at!)) this.summary = got; // or a newer one has come meanwhile
   }
 
   /** loadSites asks for the sites again, after they were edited. */

@@ -6,6 +6,7 @@ import { conditionOf, worstAlert } from './condition';
 import { ago, band, clockTime, date, duration, exact, grouped, limit, number, temperature, trimmed } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
+import { holdWords, placesWithout, withCoverage } from './coverage';
 import { fleetSentence, stateOf, type Subject } from './sentence';
 import { natural, plural, speak, type Texts } from './tr';
 import { aNumber, moment, typed } from './typed';
@@ -184,6 +185,27 @@ describe('sentences', () => {
     [{ ...none, unjudged: 1 }, 'Your only device is not judged: nobody is alerted.'],
     [{ ...none, ok: 1, warning: 1, unjudged: 1 }, '2 of 3 need attention.'],
   ])('of the fleet %#', (by, want) => expect(fleetSentence(by)).toBe(want));
+  const covered = { reachable: true, anywhere: true, count: 0, sites_without: [], reason: null, silences: [] };
+  test.each([
+    [null, 'Everything is fine (2 devices).'],
+    [covered, 'Everything is fine (2 devices).'],
+    [{ ...covered, reachable: false, anywhere: false, count: 2, reason: 'no_channel' }, 'Everything is fine (2 devices), and nobody would be told.'],
+    [{ ...covered, reachable: false, anywhere: false, count: 2, reason: 'untested' }, 'Everything is fine (2 devices), and no channel has been tested.'],
+    [{ ...covered, reachable: false, anywhere: false, count: 1, reason: 'a later one' }, 'Everything is fine (2 devices), and nobody would be told.'],
+    [{ ...covered, reachable: false, count: 1, reason: 'silenced' }, 'Everything is fine (2 devices), and nobody would be told of 1 site.'],
+    [{ ...covered, reachable: false, count: 3, reason: 'failing' }, 'Everything is fine (2 devices), and nobody would be told of 3 sites.'],
+  ])('of the fleet and who would be told %#', (c, want) => expect(withCoverage(fleetSentence({ ...none, ok: 2 }), c)).toBe(want));
+  test('of places where nobody would be told', () => {
+    const at = (n: number) => ({ ...covered, count: n, sites_without: [{ id: null, name: '', reason: '' }, ...['Harbour', 'Old Town', 'Airport'].map((name, id) => ({ id, name, reason: '' }))].slice(0, n) });
+    expect(placesWithout(at(2))).toBe('Devices without a site, Harbour');
+    expect(placesWithout(at(24))).toBe('Devices without a site, Harbour, Old Town and 21 more');
+  });
+  test('of what holds messages back', () => {
+    const h = { comment: 'delivery', created_by: 'Mara <mara@example.com>' };
+    expect(holdWords(h, '', '13:03')).toBe('Nobody is told until 13:03: delivery (Mara)');
+    expect(holdWords({ ...h, comment: '' }, 'Harbour', '13:03')).toBe('Nobody is told of Harbour until 13:03 (Mara)');
+    expect(holdWords({ comment: '', created_by: '' }, 'Harbour', '13:03')).toBe('Nobody is told of Harbour until 13:03');
+  });
   test('of a fleet that has not reported yet', () => {
     expect(fleetSentence({ ...none, offline: 1 }, 1)).toBe('Waiting for the first reading.');
     expect(fleetSentence({ ...none, offline: 3 }, 3)).toBe('Waiting for the first readings of 3 devices.');
