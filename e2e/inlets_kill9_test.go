@@ -319,7 +319,7 @@ func (h *inletsHouse) webhook(i int) *gauge {
 func (h *inletsHouse) lines(i int) *gauge {
 	serial := fmt.Sprintf("lines-%d", i)
 	return &gauge{serial: serial, sent: make(map[rimewatch.Time]*gauged), send: func(ctx context.Context, at rimewatch.Time, temp float64) error {
-		body := fmt.Sprintf("modbus,host=pi,name=%s,slave_id=1,type=holding_register temperature=%g %d\n", serial, temp, int64(at)*1e6)
+		body := fmt.Sprintf("modbus,host=pi,name=%s,type=holding_register temperature=%g %d\n", serial, temp, int64(at)*1e6)
 		return h.post(ctx, "/api/v2/write?org=o&bucket=b", body, "Token "+h.key, http.StatusNoContent)
 	}}
 }

@@ -61,6 +61,9 @@ func (c *replayCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
+	if first := rec.rows[0].at; c.KeepTimes && first < rimewatch.ClockSet {
+		return fmt.Errorf("the recording begins at %s, which the server takes for a clock that was not set: leave out --keep-times", first)
+	}
 	if err := c.ensureDevice(ctx, api); err != nil {
 		return err
 	}

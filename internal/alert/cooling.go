@@ -29,7 +29,7 @@ func judgeCooling(s *State, x *pass) {
 	if x.c.Rules&RuleCooling == 0 || !coolsSteadily(x.c) {
 		return
 	}
-	over := s.cool.Observe(x.u, x.o, s.unwell(), s.beyond(ruleHigh) && !stands(s, ruleHigh))
+	over := s.cool.Observe(x.u, x.o, s.unwell(), s.tooWarm() && !stands(s, ruleHigh))
 	cause := s.cool.Cause()
 	t := s.pool.track(ruleCooling)
 	switch {
@@ -113,7 +113,7 @@ func (s *State) unwell() bool {
 // Unmet reports whether the unit is seen not to do what it is for: its zone is beyond the
 // upper limit or beyond where it usually begins to cool, or it has not shown that it cools since.
 func (s *State) Unmet() bool {
-	return s.isActive(ruleCooling) || s.cool.Unmet() || (s.isActive(ruleHigh) || s.beyond(ruleHigh)) && !stands(s, ruleHigh)
+	return s.isActive(ruleCooling) || s.cool.Unmet() || (s.isActive(ruleHigh) || s.tooWarm()) && !stands(s, ruleHigh)
 }
 
 // ofMachine are the rules about the machine: that nothing shows of it what its alert is

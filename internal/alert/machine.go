@@ -416,7 +416,7 @@ func judgeRecovery(s *State, x *pass) {
 		return
 	}
 	v, recovers := x.u.Recovery()
-	if !recovers || !x.u.Running() || s.beyond(ruleHigh) || s.isActive(ruleHigh) {
+	if !recovers || !x.u.Running() || s.tooWarm() || s.isActive(ruleHigh) {
 		v = 0
 	}
 	if v > 0 || s.pool.track(ruleRecovery) != nil {

@@ -300,7 +300,7 @@ func (s *State) graceWarning(x *pass, z zone) bool {
 		s.graced = false
 	case x.u.Declared():
 		s.graced = true
-	case !s.beyond(ruleHigh): // it has just left
+	case !s.tooWarm(): // it has just left
 		s.graced = x.u.DeclaredAt(&x.c.Config, x.e)
 	}
 	return s.graced != was
@@ -333,8 +333,8 @@ func (s *State) OutOfLimits(c *Config) (since, due rimewatch.Time) {
 	return 0, 0
 }
 
-// beyond reports whether the condition of rule i holds at present.
-func (s *State) beyond(i rule) bool {
-	t := s.pool.track(i)
+// tooWarm reports whether the zone is above its limit at present.
+func (s *State) tooWarm() bool {
+	t := s.pool.track(ruleHigh)
 	return t != nil && t.zone() == zoneBeyond
 }

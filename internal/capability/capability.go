@@ -130,9 +130,9 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool) 
 		s.stand(dt)
 	}
 	s.fade(dt)
-	down := s.followCompressor(u, o, slow, step, learns)
+	down := s.followCompressor(u, slow, step, learns)
 	if down {
-		s.noteDown(v, step)
+		s.noteDown(step)
 	}
 	s.followClocks(u, o, v, step, slow)
 	if s.cause != Met {
@@ -185,7 +185,7 @@ func (s *State) fade(dt rimewatch.Time) {
 // followCompressor learns starts and stops and reports whether the unit has just ended to
 // cool down. One reading alone is neither a start nor a stop. Where no compressor is seen,
 // the turning points of the zone stand for both.
-func (s *State) followCompressor(u *unit.State, o *unit.Observation, slow bool, step float32, learns bool) (down bool) {
+func (s *State) followCompressor(u *unit.State, slow bool, step float32, learns bool) (down bool) {
 	if slow {
 		return false
 	}
@@ -252,7 +252,7 @@ func (s *State) followTurns(step float32, learns bool) (down bool) {
 }
 
 // noteDown takes the end of a run while demand is not met.
-func (s *State) noteDown(v, step float32) {
+func (s *State) noteDown(step float32) {
 	if s.cause == Met {
 		return
 	}

@@ -13,7 +13,6 @@ import (
 // wildUnit is a unit drawn at random with a fault that stands from its onset on.
 type wildUnit struct {
 	seed     uint64
-	name     string
 	fault    string // "" = none
 	zoneOnly bool
 	days     rimewatch.Time // after the onset, or in all

@@ -78,7 +78,7 @@ func (r *Reading) state(l *leaf, done map[string]bool) {
 	x, ok := rimewatch.FlagByName(l.key)
 	yes, is := truth(l.value)
 	if !ok {
-		if is, ok = is && l.not <= doubtful && stateful(l), true; !is {
+		if !is || l.not > doubtful || !stateful(l) {
 			return
 		}
 		switch l.kind {
@@ -230,6 +230,7 @@ func scaledIntegers(found []leaf) bool {
 			return (n < info.Min || n > info.Max) && !rimewatch.Sentinel(rimewatch.ProductZoneTemp, n)
 		case humidity:
 			return n > tooHumid && !rimewatch.Sentinel(rimewatch.Humidity, n) || n == math.MaxUint16
+		default: // what else there is, is not scaled
 		}
 		return false
 	})

@@ -33,7 +33,7 @@ const (
 // sensor is: it is the name of a place.
 var vocabulary = func() map[string]kind {
 	list := map[kind]string{
-		temperature: "temperature temp tem temps temperatures temperatura temperatur temperatuur temprature température температура 温度",
+		temperature: "temperature temp tem temps temperatures temperatura temperatur temperatuur temprature température температура 温度", //nolint:misspell // Dutch
 		humidity:    "humidity humid hum rh humidité humedad feuchte luftfeuchtigkeit влажность 湿度",
 		door:        "door doors opening lid",
 		contact:     "contact",

@@ -484,6 +484,12 @@ func (b *batch) plan(x *planned) error {
 		}
 		if x.over {
 			in.UnderWay = s.hold(in.Made)
+			if slices.ContainsFunc(in.Made, func(d rimewatch.Delivery) bool { return d.InDoubt && !in.UnderWay[d.ID] }) {
+				// One that was being sent when it was read may have ended before it was held: held, it stands.
+				if in.Made, err = s.store.AlertDeliveries(b.ctx, l.workspace, l.alert); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	x.Result = plan.Alert(&in)

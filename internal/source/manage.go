@@ -299,14 +299,16 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 	b.replayed, b.arrived = true, h.ReceivedAt
 	mine, key := 0, l.source.SenderKey
 	take := func(items []inlet.Item) {
-		var of []inlet.Item
+		of := make([]inlet.Item, 0, len(items))
+		// Where the message still has the sender itself, what a board is bound to was stored when it came.
+		still := slices.ContainsFunc(items, func(x inlet.Item) bool { return key(nameOf(&x)) == key(externalID) })
 		for i := range items {
 			x := &items[i]
 			name := key(nameOf(x))
 			whole := key(cmp.Or(x.ID, nameless))
 			switch bound := slices.ContainsFunc(x.Readings, func(r inlet.Reading) bool { return r.Serial != "" }); {
 			case externalID == "", name == key(externalID), whole == key(externalID),
-				bound && strings.HasPrefix(key(externalID), whole+"/"): // of the board that it was a sensor of
+				!still && bound && strings.HasPrefix(key(externalID), whole+"/"): // of the board that it was a sensor of
 			default:
 				continue
 			}
