@@ -107,7 +107,7 @@ func New(db DB, now func() rimewatch.Time, shard store.Shard, quotas store.Quota
 }
 
 // People implements store.Control.
-func (t Places) People() store.People { return whoComesIn{People(t), Access{t.base}} }
+func (t Places) People() store.People { return whoComesIn{People(t), Access(t)} }
 
 // whoComesIn has what concerns people and what they come in with.
 type whoComesIn struct {
