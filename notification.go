@@ -216,7 +216,7 @@ type Delivery struct {
 	Body          []byte // the message, as JSON
 }
 
-// What notifications may hold, in bytes and in numbers.
+// Bounds of notifications, in bytes and in numbers.
 const (
 	MaxChannels           = 100 // of a workspace
 	MaxRoutes             = 100 // of a workspace

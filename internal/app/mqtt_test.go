@@ -232,7 +232,7 @@ func TestMQTTRepeated(t *testing.T) {
 		if got := h.count(serial); got != 3 || h.latest(serial) != -16 {
 			t.Errorf("version %d, clean %t: %d readings of three messages, the latest %v", version, clean, got, h.latest(serial))
 		}
-		// What cannot be read shares its outcome too.
+		// Unreadable messages share their outcome too.
 		d.sendAll(publication(2, 11, serial, `{"temperature":`), publication(2, 11, serial, `{"temperature":`))
 		d.expect(packets.Pubrec, 11, 0)
 		d.expect(packets.Pubrec, 11, 0)

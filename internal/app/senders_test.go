@@ -13,7 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/source"
 )
 
-// receive gives a message of a topic to a source, as both ways of MQTT do.
+// receive passes a message of a topic to a source, as both ways of MQTT do.
 func (h *house) receive(key, topic, body string) source.Outcome {
 	h.t.Helper()
 	src, err := h.Sources.ByKey(h.t.Context(), key)

@@ -63,7 +63,7 @@ func TestSenders(t *testing.T) {
 		{"", "", `{"id":"x","temperature":-4.5,"ts":37}`, "x unset product_zone_temp=-4.5"},
 		{"", "", `{"id":"x","temperature":-4.5,"timestamp":"1970-01-01T00:00:37Z"}`, "x unset product_zone_temp=-4.5"},
 		{"", "", `{"id":"x","temperature":-4.5,"time":"2000-01-01T00:00:37Z"}`, "x unset product_zone_temp=-4.5"},
-		// What a battery says that is empty.
+		// A battery that is empty.
 		{"zigbee2mqtt/f", "", `{"battery":0,"temperature":-100,"humidity":0,"linkquality":1}`, "f product_zone_temp=fault humidity=fault !payload.temperature"},
 		// Numbers of which nobody says how many are one degree.
 		{"", "", `{"id":"bf1","status":[{"code":"va_temperature","value":35},{"code":"va_humidity","value":61}]}`, "bf1 !payload.status[0].value !payload.status[1].value"},

@@ -132,7 +132,7 @@ func (env *environment) leavesOf(path string, v any) []leaf {
 	return found
 }
 
-// call gives a leaf another name.
+// call renames a leaf.
 func (l *leaf) call(key string) {
 	l.key, l.squeezed, l.name = key, squeeze(key), read(key)
 	if own := l.ownUnit(); own != "" && (l.unit == "" || !l.measured) {

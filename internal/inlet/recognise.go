@@ -329,7 +329,7 @@ func withoutTwins(all []*leaf) []*leaf {
 	return kept
 }
 
-// tellApart gives sensors that are called alike names of their own: what people call
+// tellApart names sensors apart that are called alike: what people call
 // them, their places in a list, or where they stand in the payload.
 func (s *senses) tellApart() {
 	for _, more := range [...]func(*leaf) string{

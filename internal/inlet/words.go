@@ -167,7 +167,7 @@ func (n *name) word(w string, k kind) {
 }
 
 // channels are words that name a sensor only with a number: channel1 is one of several,
-// channel says which one it was.
+// channel returns which one it was.
 var channels = []string{"channel", "chn", "ch", "input"}
 
 // silent are the general words that tell no sensor from another.

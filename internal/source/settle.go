@@ -111,7 +111,7 @@ type unset struct {
 	reason  string
 }
 
-// settleTimes gives readings whose clock was not set the time of their arrival. Of several
+// settleTimes dates readings whose clock was not set by their arrival. Of several
 // of one device the newest has come now, and the others keep their distances from it; where
 // these are not known, the newest alone is stored.
 func (b *batch) settleTimes(o *Outcome) {

@@ -127,7 +127,7 @@ func (c *control) routes() {
 	c.code(c.s.Routes().Create(c.ctx, &twin), rimewatch.CodeConflict)
 	c.code(c.s.Channels().Delete(c.ctx, a.ID, x.ID), rimewatch.CodeConflict)
 
-	// What it is called and whom it notifies may change, and all else goes back to the default.
+	// Its name and whom it notifies may change, and all else goes back to the default.
 	_, err := c.s.Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { *r = aRoute(b.ID, "NIGHT", y.ID); return nil })
 	c.ok(err)
 	_, err = c.s.Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { r.Steps[0].ChannelIDs[0] = foreign.ID; return nil })
