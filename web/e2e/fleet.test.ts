@@ -29,7 +29,7 @@ describe('what nobody judges', () => {
     await api.send('POST', '/v1/readings', { device_serial: 'WIC-1', product_zone_temp: 3 });
     await api.send('POST', '/v1/readings', { device_serial: 'WIC-2', product_zone_temp: 25 });
     await page.goto('/');
-    await page.getByRole('heading', { name: '1 of 2 is not judged: nobody is alerted.' }).waitFor();
+    await page.getByRole('heading', { name: '1 of 2 is not judged: nobody is alerted' }).waitFor();
     await expect.poll(() => page.getByText('Nobody is alerted: choose its type or set limits.').count()).toBe(1);
     await page.getByRole('button', { name: /Not judged 1/ }).click();
     await expect.poll(() => page.getByRole('list', { name: 'Devices' }).getByRole('listitem').count()).toBe(1);

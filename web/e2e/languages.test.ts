@@ -35,13 +35,13 @@ it('is chosen in the account, and shows at once', async () => {
   await page.getByRole('heading', { name: 'Ajustes de la cuenta' }).waitFor();
   expect(await page.locator('html').getAttribute('lang')).toBe('es');
   await page.goto('/');
-  await page.getByRole('heading', { name: 'Todo está bien (1 equipo).' }).waitFor();
+  await page.getByRole('heading', { name: 'Todo está bien (1 equipo)' }).waitFor();
   await page.getByText('−4.0').first().waitFor();
 });
 
 it('is the language of alerts as they come', async () => {
   await api.settled('COLD-1', -5);
-  await page.getByRole('heading', { name: '1 de 1 requiere atención.' }).waitFor();
+  await page.getByRole('heading', { name: '1 de 1 requiere atención' }).waitFor();
   const [alert] = (await api.send('GET', '/v1/alerts')).data.alerts;
   expect(alert.title).toBe('Too warm'); // a token without Accept-Language reads English
   await page.goto(`/alerts/${alert.id}`);
