@@ -14,6 +14,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/simulate"
@@ -103,6 +104,22 @@ func TestTroublesShow(t *testing.T) {
 	}
 }
 
+// lived returns what the engine tells of a fixture in a demo that starts at a moment, until another.
+func lived(t *testing.T, f *fixture, seed uint64, start, until rimewatch.Time) (told []alert.Transition) {
+	t.Helper()
+	u, err := simulate.New(f.config(seed, start, time.Minute, time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
+	var state engine.State
+	for u.NextAt() <= until {
+		r := u.Next()
+		told, _ = state.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, told)
+	}
+	return told
+}
+
 // Whatever the time of day, the probe that slipped is doubted at the start, and no
 // machine is suspected.
 func TestSlippedShows(t *testing.T) {
@@ -117,19 +134,9 @@ func TestSlippedShows(t *testing.T) {
 			if f.trouble != slipped {
 				continue
 			}
-			u, err := simulate.New(f.config(uint64(1+i+hour%3), start, time.Minute, time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
-			var state engine.State
 			told := []string{""}
-			for u.NextAt() <= start {
-				r := u.Next()
-				out, _ := state.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
-				for j := range out {
-					told = append(told, string(out[j].Type)+" "+out[j].Metric)
-				}
+			for _, tr := range lived(t, f, uint64(1+i+hour%3), start, start) {
+				told = append(told, string(tr.Type)+" "+tr.Metric)
 			}
 			// Before it is doubted it is believed: the line has become too warm.
 			if told[len(told)-1] != "sensor_fault compressor_suction_temp" || strings.Contains(fmt.Sprint(told), "suspected") {
@@ -153,19 +160,9 @@ func TestDeadShows(t *testing.T) {
 			if f.trouble != dead {
 				continue
 			}
-			u, err := simulate.New(f.config(uint64(1+i+hour%3), start, time.Minute, time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
-			c := engine.ConfigOf(&rimewatch.Device{EquipmentType: f.equipment})
-			var state engine.State
-			told := []string{}
-			for u.NextAt() <= start+3*rimewatch.Hour {
-				r := u.Next()
-				out, _ := state.Step(&c, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)
-				for j := range out {
-					told = append(told, string(out[j].Type)+" "+out[j].Kind.String()+" "+string(out[j].Unmet)+string(out[j].Ending))
-				}
+			var told []string
+			for _, tr := range lived(t, f, uint64(1+i+hour%3), start, start+3*rimewatch.Hour) {
+				told = append(told, string(tr.Type)+" "+tr.Kind.String()+" "+string(tr.Unmet)+string(tr.Ending))
 			}
 			if len(told) < 2 || told[0] != "not_cooling opened no_current" || !slices.Contains(told, "not_cooling resolved no_currentcools") {
 				t.Errorf("%s at %s: %v", f.name, start, told)

@@ -9,7 +9,7 @@ import (
 // MaxGaps is how many sites without coverage are named.
 const MaxGaps = 20
 
-// Coverage says whether somebody would be notified of a critical alert that began now.
+// Coverage reports whether somebody would be notified of a critical alert that began now.
 type Coverage struct {
 	Reachable bool          `json:"reachable" doc:"Somebody would be, at every site that has a device."`
 	Anywhere  bool          `json:"anywhere" doc:"Somebody would be, at one site at least; or there is no device yet."`
