@@ -21,9 +21,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
-// whole reports whether the faults are tried at the length of `make faults`.
-func whole() bool { return os.Getenv("RIMEWATCH_FAULTS") != "" }
-
 // limited starts the killer's server behind a limit of the shell, such as
 // "ulimit -n 256".
 func (k *killer) limited(t *testing.T, limit string, env ...string) (*process, *client.Client, time.Duration) {
@@ -118,7 +115,7 @@ func (d *smallDisk) free() {
 func TestFullDiskOfAServer(t *testing.T) {
 	trial.NeedsLong(t)
 	moments := []string{"stopped", "restored", "killed", "running"}
-	if !whole() { // one of each kind, all with make faults
+	if !trial.Faults() { // one of each kind, all with make faults
 		i := rand.New(rand.NewPCG(trial.Seed(t), 1)).IntN(len(moments))
 		moments = moments[i : i+1]
 	}
@@ -229,14 +226,14 @@ func (k *killer) fillsUp(t *testing.T, how, limit string, disk filling) {
 	if f, ok := disk.(*fileLimit); ok {
 		f.p = p
 	}
-	if most := 2 * time.Second; whole() && ready > most {
+	if most := 2 * time.Second; trial.Faults() && ready > most {
 		t.Errorf("it was ready after %v, not within %v", ready, most)
 	}
 	k.refused(t, c)
 	k.verify(t, c, 0)
 	disk.free()
 	most := patience
-	if whole() {
+	if trial.Faults() {
 		most = 5 * time.Second
 	}
 	began := time.Now()
@@ -300,7 +297,7 @@ func TestDescriptorsUsedUp(t *testing.T) {
 	const silent = 1000
 	// A busy machine takes longer for as much.
 	last, most, least := 3*time.Second, patience, singles
-	if whole() {
+	if trial.Faults() {
 		last, most, least = 30*time.Second, 30*time.Second, 300 // 80 of a server that has no limit of connections
 	}
 	refusals, taken := 0, 0
@@ -327,7 +324,7 @@ func TestDescriptorsUsedUp(t *testing.T) {
 	}
 	// A connection that says nothing yet is as good as a silent one, and how long it says
 	// nothing depends on how busy the machine is.
-	if refusals > 2 && whole() {
+	if refusals > 2 && trial.Faults() {
 		t.Errorf("%d readings met an error, %d were acknowledged", refusals, taken)
 	}
 	if taken < least {
@@ -359,7 +356,7 @@ func TestLittleMemory(t *testing.T) {
 func TestLittleMemoryOfAGroup(t *testing.T) {
 	trial.NeedsLong(t)
 	most := 512 << 20 // the race detector takes several times as much
-	if whole() {
+	if trial.Faults() {
 		most = 72 << 20
 	}
 	group, ok := memoryGroup(t, most)

@@ -146,7 +146,7 @@ func TestFloods(t *testing.T) {
 	defer stop()
 	// In turns, so that a disk that is slow for some seconds is so for both.
 	last, rounds := 400*time.Millisecond, 1
-	if whole() {
+	if trial.Faults() {
 		last, rounds = time.Second, 6
 	}
 	measure := func(target string, f *flood) (took []time.Duration, sent int64) {
@@ -190,7 +190,7 @@ func TestFloods(t *testing.T) {
 			got, base := p99(flooded), p99(beside)
 			t.Logf("%d requests, %v of processor each; p99 of a POST of another workspace %v, %v beside a server that refuses all", sent,
 				(used / time.Duration(sent)).Round(time.Microsecond), got.Round(10*time.Microsecond), base.Round(10*time.Microsecond))
-			if whole() && got > 2*base+2*time.Millisecond {
+			if trial.Faults() && got > 2*base+2*time.Millisecond {
 				t.Errorf("p99 %v is more than twice %v", got, base)
 			}
 		})

@@ -107,7 +107,7 @@ type notes struct {
 // plant runs a fault's tests.
 func (f *fault) plant(ctx context.Context, plain string) (notes, error) {
 	args := []string{"test", "-count=1", "-v", "-timeout", "15m", "-run", "^(" + f.tests + ")"}
-	env := append(os.Environ(), "RIMEWATCH_TESTS=long", "RIMEWATCH_FAULTS=1", fmt.Sprintf("RAPID_SEED=%d", rand.Uint64()))
+	env := append(os.Environ(), "RIMEWATCH_TESTS=faults", fmt.Sprintf("RAPID_SEED=%d", rand.Uint64()))
 	if f.race {
 		args = append(args, "-race", "-gcflags=modernc.org/...=-race=false")
 		env = append(env, "CGO_ENABLED=1")

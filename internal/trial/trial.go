@@ -37,14 +37,18 @@ func Seed(tb testing.TB) uint64 {
 }
 
 // level is how much is tried: "" takes seconds and needs nothing but Go; "all", of `make
-// test`, also what needs other programs or minutes; "long", of `make test-long`, everything.
+// test`, also what needs other programs or minutes; "long", of `make test-long`, everything;
+// "faults", of `make faults`, at the length of that command.
 var level = os.Getenv("RIMEWATCH_TESTS")
 
 // All reports whether tests run that need PostgreSQL, Mosquitto or minutes.
-func All() bool { return level == "all" || level == "long" }
+func All() bool { return level == "all" || Long() }
 
 // Long reports whether tests run in full, however long that takes.
-func Long() bool { return level == "long" }
+func Long() bool { return level == "long" || Faults() }
+
+// Faults reports whether faults are planted at the length of `make faults`.
+func Faults() bool { return level == "faults" }
 
 // NeedsAll skips a test unless All.
 func NeedsAll(tb testing.TB) {
