@@ -13,6 +13,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/client"
+	"github.com/rimewatch/rimewatch/internal/logfile"
 )
 
 type replayCmd struct {
@@ -21,6 +22,7 @@ type replayCmd struct {
 	Serial     string            `required:"" placeholder:"SERIAL" help:"Device the data belong to. Created if missing, when the token permits it."`
 	Map        map[string]string `mapsep:"," placeholder:"FIELD=COLUMN,…" help:"Which column holds which measurement. Default: by the names of the columns."`
 	TimeColumn string            `placeholder:"COLUMN" help:"Column with the time. Default: the first one that contains times."`
+	Sensor     string            `placeholder:"NAME" help:"Sensor whose rows count, where the file has several."`
 	Zone       string            `default:"UTC" placeholder:"NAME" help:"Time zone of times without one, such as Europe/Berlin."`
 	Unit       string            `default:"C" enum:"C,F" help:"Unit of temperatures whose column names none, C or F."`
 	Speed      string            `default:"max" placeholder:"60x" help:"Speed relative to the recording: 1x, 60x, or max."`
@@ -30,8 +32,8 @@ type replayCmd struct {
 
 // Help is shown by replay --help.
 func (replayCmd) Help() string {
-	return `Files of loggers and apps are read as they are: lines before the header, dates and times of day in two columns,
-"Temperature(°F)", decimal commas. When several columns could be the product temperature, say which with --map.
+	return `Files of loggers and apps are read as they are: in UTF-8, UTF-16, Shift-JIS or Windows-1252, a table below a report that
+states unit and time zone, dates and times of day in two columns, "Temperature(°F)", decimal commas. When several columns could be the product temperature, say which with --map.
 The delimiter (comma, semicolon, tab) and the format of the times are detected: RFC 3339, 2026-11-20 19:47:12,
 20/11/26 19:47, 11/20/2026 7:47, 20.11.2026 19:47, 2026.11.20.19.47.12, seconds or milliseconds since 1970.
 A reading that is already stored is not stored again, so a replay with --keep-times may be repeated.
@@ -57,18 +59,18 @@ func (c *replayCmd) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	rec, err := c.read(s, recordingOptions{Map: c.Map, TimeColumn: c.TimeColumn, Zone: zone, Fahrenheit: c.Unit == "F"})
+	file, err := c.read(s, logfile.Options{Map: c.Map, TimeColumn: c.TimeColumn, Entity: c.Sensor, Zone: zone, Unit: c.Unit})
 	if err != nil {
 		return err
 	}
-	if first := rec.rows[0].at; c.KeepTimes && first < rimewatch.ClockSet {
+	if first := file.Rows[0].At; c.KeepTimes && first < rimewatch.ClockSet {
 		return fmt.Errorf("the recording begins at %s, which the server takes for a clock that was not set: leave out --keep-times", first)
 	}
 	if err := c.ensureDevice(ctx, api); err != nil {
 		return err
 	}
 	p := newProgress(s.err)
-	r := &replay{api: api, serial: c.Serial, speed: speed, keep: c.KeepTimes, rec: rec}
+	r := &replay{api: api, serial: c.Serial, speed: speed, keep: c.KeepTimes, file: file}
 	err = r.run(ctx, p)
 	p.clear()
 	return errors.Join(r.report(s.out), err)
@@ -86,7 +88,7 @@ func parseSpeed(s string) (float64, error) {
 	return v, nil
 }
 
-func (c *replayCmd) read(s streams, o recordingOptions) (*recording, error) {
+func (c *replayCmd) read(s streams, o logfile.Options) (*logfile.File, error) {
 	in := s.in
 	if c.File != "-" {
 		f, err := os.Open(c.File)
@@ -96,11 +98,23 @@ func (c *replayCmd) read(s streams, o recordingOptions) (*recording, error) {
 		defer f.Close()
 		in = f
 	}
-	rec, err := readRecording(in, o)
+	text, err := io.ReadAll(in)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.File, err)
+		return nil, err
 	}
-	return rec, nil
+	file, err := logfile.Read(text, o)
+	var several *logfile.ChoiceError
+	if errors.As(err, &several) {
+		say := "--map " + rimewatch.ProductZoneTemp.String() + "=…"
+		if several.Entity {
+			say = "--sensor …"
+		}
+		return nil, fmt.Errorf("%s %w; say which with %s", c.File, err, say)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s %w", c.File, err)
+	}
+	return file, nil
 }
 
 // ensureDevice creates the device when it is missing. A token that may not look
@@ -126,7 +140,7 @@ type replay struct {
 	serial string
 	speed  float64 // 0 = as fast as it goes
 	keep   bool
-	rec    *recording
+	file   *logfile.File
 
 	shift                      rimewatch.Time
 	started                    time.Time
@@ -142,10 +156,10 @@ const (
 
 // run sends all rows, in order of time, at the pace that is wanted.
 func (r *replay) run(ctx context.Context, p *progress) error {
-	rows := r.rec.rows
+	rows := r.file.Rows
 	r.rejected = make(map[string]int)
 	r.started = time.Now()
-	first, last := rows[0].at, rows[len(rows)-1].at
+	first, last := rows[0].At, rows[len(rows)-1].At
 	if !r.keep {
 		// The last row is sent when the replay ends; that moment is its time.
 		r.shift = rimewatch.TimeOf(r.started.Add(r.pace(last-first))) - last
@@ -158,7 +172,7 @@ func (r *replay) run(ctx context.Context, p *progress) error {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(max(replayTick, time.Until(r.started.Add(r.pace(rows[0].at-first))))):
+			case <-time.After(max(replayTick, time.Until(r.started.Add(r.pace(rows[0].At-first))))):
 			}
 			continue
 		}
@@ -167,7 +181,7 @@ func (r *replay) run(ctx context.Context, p *progress) error {
 		}
 		rows = rows[n:]
 		if p.due() {
-			p.show("%s of %s rows sent, %s of the recording", grouped(r.sent), grouped(len(r.rec.rows)), r.rec.rows[r.sent-1].at)
+			p.show("%s of %s rows sent, %s of the recording", grouped(r.sent), grouped(len(r.file.Rows)), r.file.Rows[r.sent-1].At)
 		}
 		if ctx.Err() != nil && len(rows) > 0 {
 			return ctx.Err()
@@ -185,23 +199,24 @@ func (r *replay) pace(span rimewatch.Time) time.Duration {
 }
 
 // due is how many of the rows are to be sent now, at most a batch.
-func (r *replay) due(rows []row, first rimewatch.Time) int {
+func (r *replay) due(rows []logfile.Row, first rimewatch.Time) int {
 	n := min(len(rows), replayBatch)
 	if r.speed == 0 {
 		return n
 	}
 	gone := time.Since(r.started)
-	i := slices.IndexFunc(rows[:n], func(x row) bool { return r.pace(x.at-first) > gone })
+	i := slices.IndexFunc(rows[:n], func(x logfile.Row) bool { return r.pace(x.At-first) > gone })
 	if i >= 0 {
 		return i
 	}
 	return n
 }
 
-func (r *replay) post(ctx context.Context, rows []row) error {
+func (r *replay) post(ctx context.Context, rows []logfile.Row) error {
 	batch := make([]client.Reading, len(rows))
 	for i := range rows {
-		batch[i] = client.Reading{DeviceSerial: r.serial, RecordedAt: rows[i].at + r.shift, Measurements: rows[i].values}
+		reading := r.file.Reading(&rows[i])
+		batch[i] = client.Reading{DeviceSerial: r.serial, RecordedAt: reading.At + r.shift, Measurements: measured(&reading)}
 	}
 	result, err := r.api.PostNDJSON(ctx, batch)
 	if err != nil {
@@ -223,6 +238,23 @@ func (r *replay) post(ctx context.Context, rows []row) error {
 	return nil
 }
 
+// measured returns what a reading of a file holds, as it is sent.
+func measured(r *rimewatch.Reading) (m client.Measurements) {
+	for f, v := range r.All() {
+		m.Set(f, v)
+	}
+	for f := range r.Faults.All() {
+		const broken = -127 // which says so of any measurement
+		m.Set(f, broken)
+	}
+	for x, dst := range [...]**bool{rimewatch.CompressorOn: &m.CompressorOn, rimewatch.DefrostActive: &m.DefrostActive, rimewatch.DoorOpen: &m.DoorOpen} {
+		if v, ok := r.Flags.Bool(rimewatch.Flag(x)); ok {
+			*dst = &v
+		}
+	}
+	return m
+}
+
 // reasonOf returns why a row was rejected, without its number.
 func reasonOf(x *client.BatchRejected) string {
 	text := string(x.Code)
@@ -234,18 +266,28 @@ func reasonOf(x *client.BatchRejected) string {
 
 // report prints how it went. Rows that were rejected are a failure.
 func (r *replay) report(w io.Writer) error {
-	rec := r.rec
+	f := r.file
 	took := time.Since(r.started)
-	fmt.Fprintf(w, "%s of %s in %s (%.0f rows/s): %s stored, %s already there\n", plural(r.sent, "row"), grouped(len(rec.rows)),
+	fmt.Fprintf(w, "%s of %s in %s (%.0f rows/s): %s stored, %s already there\n", plural(r.sent, "row"), grouped(len(f.Rows)),
 		short(took), float64(r.sent)/took.Seconds(), grouped(r.accepted), grouped(r.duplicates))
-	first, last := rec.rows[0].at, rec.rows[len(rec.rows)-1].at
-	fmt.Fprintf(w, "recorded %s to %s (%s)", first, last, rec.format)
+	first, last := f.Rows[0].At, f.Rows[len(f.Rows)-1].At
+	fmt.Fprintf(w, "recorded %s to %s (%s)", first, last, f.Form)
 	if r.shift != 0 {
 		fmt.Fprintf(w, ", moved to %s to %s", first+r.shift, last+r.shift)
 	}
-	fmt.Fprintf(w, "\nread %s\n", strings.Join(rec.read, ", "))
-	if rec.skipped > 0 {
-		fmt.Fprintf(w, "%s left out: %s\n", plural(rec.skipped, "row"), strings.Join(rec.complaints, "; "))
+	fmt.Fprintln(w)
+	for i, c := range f.Columns {
+		fmt.Fprintf(w, "%s %q as %s", [...]string{"read", ","}[min(i, 1)], c.Heading, c.Name)
+		if c.Unit != "" {
+			fmt.Fprintf(w, " in %s", c.Unit)
+		}
+	}
+	fmt.Fprintln(w)
+	for _, why := range f.LeftOut {
+		fmt.Fprintf(w, "%s left out, such as line %d: it %s\n", plural(why.N, "row"), why.At[0], why.Text)
+	}
+	for _, why := range f.Cells {
+		fmt.Fprintf(w, "%s left out, such as in line %d: %s\n", plural(why.N, "value"), why.At[0], why.Text)
 	}
 	n := 0
 	for _, why := range sortedKeys(r.rejected) {

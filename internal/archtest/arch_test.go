@@ -40,6 +40,7 @@ var pure = map[string][]string{
 	"internal/report":         {module + "/internal/phrase", module + "/internal/health", "codeberg.org/go-pdf/fpdf", "golang.org/x/image/font"},
 	"internal/wire":           nil,
 	"internal/inlet":          {module + "/internal/wire", "github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
+	"internal/logfile":        {module + "/internal/inlet", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese"},
 	"internal/engine":         {module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
@@ -48,7 +49,7 @@ var pure = map[string][]string{
 var may = map[string][]string{
 	"client":                     nil,
 	"policies":                   nil,
-	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/demo", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
+	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/config", "internal/demo", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/logfile", "internal/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/store":             nil,
 	"internal/store/core":        {"internal/dense", "internal/prefetch", "internal/store", "internal/store/chunk", "internal/store/tables", "internal/ticker"},
 	"internal/store/tables":      {"internal/store"},

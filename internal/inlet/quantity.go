@@ -138,7 +138,7 @@ var headingUnit = regexp.MustCompile(`[°º] ?[CFK]\b|℃|℉|%|[(\[] ?(?:[CFK]|
 
 // Heading returns what a column of a logger's file holds, as its heading says: the
 // measurement, when it names one that is the product's or has a field of its own, and the
-// unit of its values as Convert takes it, "" when it says none. A heading that says a unit alone, such as
+// unit of its values as Cell takes it, "" when it says none. A heading that says a unit alone, such as
 // "Channel 1 [°C]", has a unit and no name.
 func Heading(heading string) (f rimewatch.Field, unit string, named bool) {
 	name := heading
@@ -165,7 +165,3 @@ func Heading(heading string) (f rimewatch.Field, unit string, named bool) {
 	}
 	return 0, unit, false
 }
-
-// Convert returns a value in the unit of a field, and an error when the unit, as Heading
-// returns it, is not one of that field's. "" is the field's own.
-func Convert(f rimewatch.Field, v float64, unit string) (float64, error) { return convert(f, v, unit) }
