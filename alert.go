@@ -161,7 +161,7 @@ const (
 )
 
 // Alert is one condition of one device from its opening to its end. There is at
-// most one active alert per device and type; its severity rises and falls on
+// most one active alert per device, type and part; its severity rises and falls on
 // the same id. Its JSON is what stores keep of it beside what they search by.
 type Alert struct {
 	ID                 int64       `json:"-"`
@@ -171,6 +171,7 @@ type Alert struct {
 	Status             AlertStatus `json:"-"`
 	Severity           Severity    `json:"-"`
 	Type               AlertType   `json:"-"`
+	Part               string      `json:"-"`                    // of SensorFault and SensorStale, the measurement that it is about; "" where it is about several, and of other types
 	Metric             string      `json:"metric,omitempty"`     // field name or derived measure, "" when none
 	Value              *float64    `json:"value,omitempty"`      // newest value of Metric
 	PeakValue          *float64    `json:"peak_value,omitempty"` // worst value of Metric since the condition started

@@ -18,6 +18,7 @@ type Alert struct {
 	Status             rimewatch.AlertStatus `json:"status"`
 	Severity           rimewatch.Severity    `json:"severity"`
 	Type               rimewatch.AlertType   `json:"type"`
+	Part               string                `json:"part"` // of sensor_fault and sensor_stale, the measurement that it is about; "" where it is about several
 	DeviceID           int64                 `json:"device_id"`
 	DeviceSerial       string                `json:"device_serial"`
 	DeviceName         string                `json:"device_name"`

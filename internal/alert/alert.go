@@ -68,6 +68,7 @@ func (k Kind) String() string {
 type Transition struct {
 	Kind               Kind
 	Type               rimewatch.AlertType
+	Part               string             // of the alerts about a sensor, the measurement that this one is about; "" where it is about several
 	Severity           rimewatch.Severity // after the transition; of a resolved alert its last one
 	At                 rimewatch.Time     // the now of the call that brought it
 	ConditionStartedAt rimewatch.Time     // event time, never after At
@@ -97,6 +98,7 @@ type Transition struct {
 // transitions.
 type Active struct {
 	Type               rimewatch.AlertType
+	Part               string
 	Severity           rimewatch.Severity
 	ConditionStartedAt rimewatch.Time
 	EvaluatedAt        rimewatch.Time // event time of the newest reading that counted

@@ -91,7 +91,7 @@ func moveStamp(s *unit.Stamp, by rimewatch.Time) {
 
 func (s *State) code(c *unit.Codec, version byte) {
 	c.Times(&s.seenAt, &s.aliveUntil, &s.holdUntil)
-	c.Words(&s.active, &s.inhibited, &s.spoke, &s.live)
+	c.Longs((*uint64)(&s.active), (*uint64)(&s.inhibited), (*uint64)(&s.spoke), (*uint64)(&s.live))
 	c.Stamps(&s.paused, &s.stated)
 	c.Stamps(s.warnBefore.stamps()...)
 	c.Stamps(s.critBefore.stamps()...)
@@ -125,20 +125,24 @@ func (s *State) code(c *unit.Codec, version byte) {
 // code keeps the slots as they are, so that a restored state behaves alike to
 // the last bit.
 func (p *pool) code(c *unit.Codec) {
-	c.Words(&p.rules)
-	if p.rules>>numRules != 0 || bits.OnesCount32(p.rules) > poolSize {
+	c.Longs((*uint64)(&p.rules))
+	if p.rules>>numRules != 0 || bits.OnesCount64(uint64(p.rules)) > poolSize {
 		c.Check(false)
 		return
 	}
 	for set := p.rules; set != 0; set &= set - 1 {
 		i := lowest(set)
-		c.Bytes(&p.index[i])
-		if p.index[i] >= poolSize || (c.Reading() && p.slots&(1<<p.index[i]) != 0) {
+		var k uint8
+		if !c.Reading() {
+			k = uint8(p.slot(i))
+		}
+		c.Bytes(&k)
+		if k >= poolSize || (c.Reading() && p.slots&(1<<k) != 0) {
 			c.Check(false)
 			return
 		}
-		p.slots |= 1 << p.index[i]
-		t := &p.tracks[p.index[i]]
+		p.slots, p.owner[k] = p.slots|1<<k, i
+		t := &p.tracks[k]
 		c.Fixeds(&t.peak)
 		c.Stamps(&t.mark, &t.cmark, &t.start)
 		c.Shorts(&t.bits)

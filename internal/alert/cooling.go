@@ -129,7 +129,7 @@ func (s *State) held(u *unit.State, i rule) bool {
 
 // ending is why the alert of rule i ends by itself.
 func (s *State) ending(i rule, t *track) rimewatch.Ending {
-	switch i {
+	switch i.kind() {
 	case ruleCooling:
 		if s.elsewhere {
 			return rimewatch.EndedElsewhere

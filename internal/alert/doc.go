@@ -11,7 +11,7 @@
 // reading beyond the limit and ends with the first that is not. When it has
 // lasted its delay, an alert opens; when the value has been past its clear
 // value (the limit less clear_delta) for its clear time, the alert resolves.
-// There is one active alert per type, and its severity moves. Every reading is
+// There is one active alert per type, of sensors per measurement, and its severity moves. Every reading is
 // judged at its event time; in addition, delays complete by timer: Deadline returns
 // when Tick must be called. Calling Tick with every heartbeat is cheap but not
 // necessary.
@@ -76,6 +76,6 @@
 // # Memory
 //
 // A State is a flat value. Only rules that are not idle have a track, out of a
-// pool in which product temperature and presence always find room; when eight
+// pool in which product temperature and presence always find room; when ten
 // other rules are busy, the next one waits.
 package alert

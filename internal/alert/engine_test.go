@@ -2,8 +2,8 @@ package alert
 
 import (
 	"bytes"
-	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,27 +74,28 @@ func (c *chaos) reading(at rimewatch.Time) rimewatch.Reading {
 }
 
 // witness follows the alerts as the service does and says what is impossible.
-type witness map[rimewatch.AlertType]rimewatch.Severity
+type witness map[rule]rimewatch.Severity
 
 func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 	for _, tr := range log {
-		was, active := w[tr.Type]
+		i, _ := ruleOf(tr.Type, tr.Part)
+		was, active := w[i]
 		ok := false
 		switch tr.Kind {
 		case Opened:
 			ok = !active
-			w[tr.Type] = tr.Severity
+			w[i] = tr.Severity
 		case Escalated:
 			ok = active && was == rimewatch.Warning && tr.Severity == rimewatch.Critical
-			w[tr.Type] = tr.Severity
+			w[i] = tr.Severity
 		case Deescalated:
 			ok = active && was == rimewatch.Critical && tr.Severity == rimewatch.Warning
-			w[tr.Type] = tr.Severity
+			w[i] = tr.Severity
 		case Updated:
 			ok = active && was == tr.Severity && (tr.Occurrences > 1 || tr.HasHold || tr.HasUsual || tr.Unmet != "")
 		case Resolved:
 			ok = active && was == tr.Severity
-			delete(w, tr.Type)
+			delete(w, i)
 		case Inhibited, Released:
 			ok = false // only Inhibit says so, which is not called here
 		}
@@ -106,15 +107,17 @@ func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 
 // agree holds the state's own list of active alerts against the witness's.
 func (w witness) agree(t *rapid.T, s *machine) {
-	got, types := witness{}, map[rimewatch.AlertType]bool{}
+	got, types := witness{}, []rimewatch.AlertType(nil)
 	for a := range s.Active {
-		got[a.Type] = a.Severity
+		i, _ := ruleOf(a.Type, a.Part)
+		got[i] = a.Severity
+		types = append(types, a.Type)
+		if !Knows(&s.State, a.Type, a.Part) {
+			t.Fatalf("%s of %q is not known", a.Type, a.Part)
+		}
 	}
-	for typ := range TypesOf(&s.State) {
-		types[typ] = true
-	}
-	if !maps.EqualFunc(got, types, func(rimewatch.Severity, bool) bool { return true }) {
-		t.Fatalf("types %v of %v", types, got)
+	if known := slices.Collect(TypesOf(&s.State)); !slices.Equal(types, known) {
+		t.Fatalf("types %v of %v", known, types)
 	}
 	if diff := cmp.Diff(w, got); diff != "" {
 		t.Fatalf("active alerts (-by transitions +by state):\n%s", diff)
@@ -220,13 +223,14 @@ func live(u *device, c *chaos, call func(func(*machine, []Transition) []Transiti
 		u.seen()
 		tick()
 	case 5: // somebody resolves
-		typ := ruleSpecs[c.IntN(int(numRules))].typ
+		i := rule(c.IntN(int(numRules)))
+		typ, part := ruleSpecs[i].typ, i.part()
 		for a := range u.s.Active {
-			if a.Type == typ && c.IntN(2) == 0 {
+			if a.Type == typ && a.Part == part && c.IntN(2) == 0 {
 				call(func(s *machine, out []Transition) []Transition {
-					s.Resolved(u.c, &s.unit, typ, u.now)
+					s.Resolved(u.c, &s.unit, typ, part, u.now)
 					// The service tells its own people; here it is a transition too.
-					return append(out, Transition{Kind: Resolved, Type: typ, Severity: a.Severity, At: u.now, ConditionStartedAt: u.now, Occurrences: 1})
+					return append(out, Transition{Kind: Resolved, Type: typ, Part: part, Severity: a.Severity, At: u.now, ConditionStartedAt: u.now, Occurrences: 1})
 				})
 			}
 		}

@@ -324,7 +324,7 @@ func liveExposed(t *rapid.T, u *device, o *adding, typ rimewatch.AlertType) {
 			u.s.unit.Relearn(rimewatch.RelearnMaintenance, u.now)
 		case 5: // a person resolves
 			if u.s.isActive(map[bool]rule{false: ruleHigh, true: ruleLow}[o.low]) {
-				u.s.Resolved(u.c, &u.s.unit, typ, u.now)
+				u.s.Resolved(u.c, &u.s.unit, typ, "", u.now)
 				u.log = append(u.log, Transition{Kind: Resolved, Type: typ, At: u.now})
 				o.muted = u.now
 			}

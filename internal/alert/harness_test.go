@@ -166,7 +166,7 @@ func zoneReading(at rimewatch.Time, v float64) rimewatch.Reading {
 //	30m silent        heartbeats stop (a device beats all the time otherwise)
 //	30m beat          a heartbeat, and the beats go on
 //	30m announce      it announces its shutdown
-//	30m resolve TYPE  a person resolves
+//	30m resolve TYPE  a person resolves; TYPE:PART where it has parts
 //	30m max -10       somebody edits temp_max (or min, delay, critmax)
 //	30m type other    somebody makes it another type
 //	0m..60m v=230 i=15 a reading a minute with these fields and those of the
@@ -198,7 +198,8 @@ func (u *device) run(script string) {
 		case "null":
 			u.observe(rimewatch.Reading{At: u.now})
 		case "resolve":
-			u.s.Resolved(u.c, &u.s.unit, rimewatch.AlertType(w[2]), u.now)
+			typ, part, _ := strings.Cut(w[2], ":")
+			u.s.Resolved(u.c, &u.s.unit, rimewatch.AlertType(typ), part, u.now)
 		case "type":
 			c := configOf(w[2])
 			c.Rules = u.c.Rules

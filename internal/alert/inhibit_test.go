@@ -54,7 +54,7 @@ func TestInhibit(t *testing.T) {
 		if out := u.s.Inhibit(c, u.p, &u.s.unit, gas, false, u.now, nil); len(out) != 1 || out[0].Kind != Released || out[0].Severity != rimewatch.Critical {
 			t.Errorf("%s: %+v", tc.name, out)
 		}
-		u.s.Resolved(u.c, &u.s.unit, rimewatch.HighDischargeTemperature, u.now)
+		u.s.Resolved(u.c, &u.s.unit, rimewatch.HighDischargeTemperature, "", u.now)
 		if u.s.inhibited != 0 || u.s.Departs() {
 			t.Error("what is over is inhibited")
 		}
@@ -84,7 +84,7 @@ func TestInhibitedOnce(t *testing.T) {
 	if diff := cmp.Diff([]string{"inhibited", "released"}, got); diff != "" {
 		t.Error(diff)
 	}
-	u.s.Resolved(u.c, &u.s.unit, rimewatch.HighDischargeTemperature, u.now)
+	u.s.Resolved(u.c, &u.s.unit, rimewatch.HighDischargeTemperature, "", u.now)
 	if u.s.spoke != 0 {
 		t.Error("what is over still speaks")
 	}

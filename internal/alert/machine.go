@@ -19,7 +19,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 	if !c.judges(i) {
 		return bounds{}
 	}
-	switch i {
+	switch i.kind() {
 	case ruleHigh, ruleLow:
 		return confirmed(s, x, i, s.zoneBounds(c, i == ruleLow))
 	case ruleOffline:
@@ -105,7 +105,7 @@ func (x *pass) limit(i rule) (l *Limit, scale float64) {
 }
 
 // unlimited is the set of rules whose row has no limit.
-var unlimited = func() (set uint32) {
+var unlimited = func() (set ruleSet) {
 	for i := range numRules {
 		if ruleSpecs[i].limit == (Limit{}) {
 			set |= 1 << i
@@ -450,9 +450,12 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 	if t.is(bitSecond) {
 		return spec.second, secondValue(u, i), true
 	}
+	if f, one := i.field(); one {
+		return sensorName(u, f, t), 0, false
+	}
 	switch i {
 	case ruleFault:
-		return brokenSensor(u, t), 0, false
+		return brokenSensors(u, t), 0, false
 	case ruleStale:
 		return cmp.Or(nameOf(rimewatch.Fields(t.peak)), spec.metric), 0, false
 	case ruleOffline:

@@ -7,42 +7,53 @@ import (
 )
 
 // poolSize bounds the conditions that are followed at once on one device. The
-// product temperature, what does not cool, and presence always find a slot; eight are for all other
-// rules, of which a device in the worst of states shows about six.
+// product temperature, what does not cool, and presence always find a slot; ten are for all other
+// rules, of which a device in the worst of states shows about six, or as many as it has broken sensors,
+// by which little else is judged then.
 const (
-	poolSize = 12
+	poolSize = 14
 	reserved = 1<<ruleHigh | 1<<ruleLow | 1<<ruleOffline | 1<<ruleCooling
 )
 
 // pool keeps the tracks of the few rules that are not idle.
 type pool struct {
-	rules  uint32 // set of rules that have a track
-	slots  uint16 // set of slots in use
-	index  [numRules]uint8
+	rules  ruleSet // that have a track
+	slots  uint16  // set of slots in use
+	owner  [poolSize]rule
 	tracks [poolSize]track
 }
 
-func lowest(set uint32) rule { return rule(bits.TrailingZeros32(set)) }
+func lowest(set ruleSet) rule { return rule(bits.TrailingZeros64(uint64(set))) }
+
+// slot is that of rule i, which has one.
+func (p *pool) slot(i rule) int {
+	for set := p.slots; set != 0; set &= set - 1 {
+		if k := bits.TrailingZeros16(set); p.owner[k] == i {
+			return k
+		}
+	}
+	return poolSize
+}
 
 // track is that of rule i, nil when it is idle.
 func (p *pool) track(i rule) *track {
 	if p.rules&(1<<i) == 0 {
 		return nil
 	}
-	return &p.tracks[p.index[i]]
+	return &p.tracks[p.slot(i)]
 }
 
 // claim gives rule i a track. When all are taken, the memory of a past alert
 // goes first, then a pending condition of a less important rule; an active
 // alert never does. nil means that rule i has to wait.
-func (p *pool) claim(i rule, active uint32) *track {
+func (p *pool) claim(i rule, active ruleSet) *track {
 	if !p.room(i) && !p.evict(i, active) {
 		return nil
 	}
 	k := bits.TrailingZeros16(^p.slots)
 	p.slots |= 1 << k
 	p.rules |= 1 << i
-	p.index[i] = uint8(k)
+	p.owner[k] = i
 	p.tracks[k] = track{}
 	return &p.tracks[k]
 }
@@ -50,12 +61,12 @@ func (p *pool) claim(i rule, active uint32) *track {
 // room reports whether a slot is free for rule i.
 func (p *pool) room(i rule) bool {
 	const others = poolSize - 4
-	return reserved&(1<<i) != 0 || bits.OnesCount32(p.rules&^reserved) < others
+	return reserved&(1<<i) != 0 || bits.OnesCount64(uint64(p.rules&^reserved)) < others
 }
 
 // victim is the rule, of those that share slots with rule i, that gives its own
 // up first.
-func (p *pool) victim(i rule, active uint32) (j rule, ok bool) {
+func (p *pool) victim(i rule, active ruleSet) (j rule, ok bool) {
 	for set := p.rules &^ (active | reserved); set != 0; set &= set - 1 {
 		k := lowest(set)
 		if p.track(k).idle() {
@@ -68,7 +79,7 @@ func (p *pool) victim(i rule, active uint32) (j rule, ok bool) {
 	return j, ok
 }
 
-func (p *pool) evict(i rule, active uint32) bool {
+func (p *pool) evict(i rule, active ruleSet) bool {
 	j, ok := p.victim(i, active)
 	if ok {
 		p.release(j)
@@ -77,11 +88,10 @@ func (p *pool) evict(i rule, active uint32) bool {
 }
 
 func (p *pool) release(i rule) {
-	k := p.index[i]
-	p.tracks[k] = track{}
+	k := p.slot(i)
+	p.tracks[k], p.owner[k] = track{}, 0
 	p.slots &^= 1 << k
 	p.rules &^= 1 << i
-	p.index[i] = 0
 }
 
 // tidy gives the track of rule i back when it holds nothing worth keeping at e.

@@ -284,7 +284,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 					o.heard, odd, o.oddAt = u.now, u.now, u.now
 				}
 			case 2:
-				u.s.Resolved(u.c, &u.s.unit, typ, u.now)
+				u.s.Resolved(u.c, &u.s.unit, typ, "", u.now)
 				o.manual(u.now)
 			default:
 				step := rapid.IntRange(-6, 6).Draw(t, "step")

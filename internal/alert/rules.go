@@ -64,8 +64,46 @@ const (
 	ruleDoor
 	ruleWarming
 	ruleCooling
-	numRules
+	ruleFaultOf                                         // sensor_fault of the first measurement alone, then of the others by their numbers
+	ruleStaleOf = ruleFaultOf + rule(rimewatch.NumCore) // sensor_stale likewise
+	numRules    = ruleStaleOf + rule(rimewatch.NumCore)
 )
+
+// ruleSet is a set of rules.
+type ruleSet uint64
+
+// kind is the rule whose type, limits and words rule i has: those of a sensor are the same for
+// every measurement.
+func (i rule) kind() rule {
+	switch {
+	case i >= ruleStaleOf:
+		return ruleStale
+	case i >= ruleFaultOf:
+		return ruleFault
+	default:
+		return i
+	}
+}
+
+// field is the one measurement whose sensor rule i is about; ok is false for the other rules.
+func (i rule) field() (f rimewatch.Field, ok bool) {
+	switch {
+	case i >= ruleStaleOf:
+		return rimewatch.Field(i - ruleStaleOf), true
+	case i >= ruleFaultOf:
+		return rimewatch.Field(i - ruleFaultOf), true
+	default:
+		return 0, false
+	}
+}
+
+// part distinguishes the alerts of one type of a device: the name of that measurement, otherwise "".
+func (i rule) part() string {
+	if f, ok := i.field(); ok {
+		return f.String()
+	}
+	return ""
+}
 
 // Limit is a pair of limits of one measure with how long each must be passed.
 type Limit struct {
@@ -104,7 +142,7 @@ type ruleSpec struct {
 // twelve starts an hour with two minutes of run (Danfoss), vibration 1.8 and 4.5 mm/s
 // (ISO 10816 class I). Deviations from a unit's own baseline were tuned on the
 // simulator.
-var ruleSpecs = [numRules]ruleSpec{
+var ruleSpecs = ofEachMeasurement([numRules]ruleSpec{
 	ruleHigh: {
 		typ: rimewatch.HighTemperature, metric: "product_zone_temp",
 	},
@@ -207,6 +245,14 @@ var ruleSpecs = [numRules]ruleSpec{
 	ruleCooling: {
 		typ: rimewatch.NotCooling, group: RuleCooling, metric: "product_zone_temp",
 	},
+})
+
+// ofEachMeasurement adds the rules of one sensor: what names them is their measurement.
+func ofEachMeasurement(specs [numRules]ruleSpec) [numRules]ruleSpec {
+	for i := ruleFaultOf; i < numRules; i++ {
+		specs[i] = ruleSpec{typ: specs[i.kind()].typ, group: specs[i.kind()].group}
+	}
+	return specs
 }
 
 // plainRules are the rules whose row says all that judges them, with their measurement
@@ -227,10 +273,10 @@ type plainRule struct {
 	limit Limit
 }
 
-// ruleOf finds the rule of an alert type.
-func ruleOf(t rimewatch.AlertType) (rule, bool) {
+// ruleOf finds the rule of a part of an alert type.
+func ruleOf(t rimewatch.AlertType, part string) (rule, bool) {
 	for i := range numRules {
-		if ruleSpecs[i].typ == t {
+		if ruleSpecs[i].typ == t && i.part() == part {
 			return i, true
 		}
 	}

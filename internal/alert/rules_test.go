@@ -329,20 +329,37 @@ var ruleCases = []struct{ name, script, want string }{
 		74h1m..75h cycle=9/17`, `
 		72h14m opened sensor_stale warning since 71h59m value 900 peak 900 limit 900
 		74h1m resolved sensor_stale warning since 71h59m value 7320 peak 7320 limit 900`},
-	{"measurements that used to come and stop while others go on, in one alert", known + `
-		72h..76h cycle=9/17 h= v=
-		76h..77h h=45 v=230`, `
+	{"measurements that used to come and stop while others go on, each in an alert of its own", known + `
+		72h..74h30m cycle=9/17 h= v=
+		74h30m..75h v=230
+		75h..77h h=45`, `
 		74h opened sensor_stale warning since 72h humidity
-		76h resolved sensor_stale warning since 72h humidity`},
-	{"a zone that stops after them takes their place", known + `
+		74h opened sensor_stale warning since 72h voltage
+		74h30m resolved sensor_stale warning since 72h voltage
+		75h resolved sensor_stale warning since 72h humidity`},
+	{"of sensors that break together, each has an alert of its own", known + `
+		72h..73h a! z!
+		73h..74h a=24
+		74h..75h z=-20`, `
+		72h5m opened sensor_fault warning since 72h product_zone_temp
+		72h5m opened sensor_fault warning since 72h ambient_temp
+		73h5m resolved sensor_fault warning since 72h ambient_temp
+		74h5m resolved sensor_fault warning since 72h product_zone_temp`},
+	{"a sensor that breaks while the fault of another is open is told, and so is a person who resolved that one", known + `
+		72h..80h a!
+		80h..81h h!
+		81h0m resolve sensor_fault:humidity
+		81h0m..82h a!`, `
+		72h5m opened sensor_fault warning since 72h ambient_temp
+		80h5m opened sensor_fault warning since 80h humidity
+		81h30m opened sensor_fault warning since 80h humidity`},
+	{"a zone that stops after them has another", known + `
 		72h..76h cycle=9/17 h=
 		76h..77h z=
 		77h..78h z=-20`, `
 		74h opened sensor_stale warning since 72h humidity
-		76h14m resolved sensor_stale warning since 72h humidity
 		76h14m opened sensor_stale warning since 75h59m value 900 peak 900 limit 900
-		77h resolved sensor_stale warning since 75h59m value 3660 peak 3660 limit 900
-		77h1m opened sensor_stale warning since 72h humidity`},
+		77h resolved sensor_stale warning since 75h59m value 3660 peak 3660 limit 900`},
 	{"one that was never sent for long is not missed", `
 		0m..30h cycle=9/17
 		30h..60h h=`, ``},

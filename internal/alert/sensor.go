@@ -1,44 +1,100 @@
 package alert
 
 import (
+	"math/bits"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // judgeSensors opens sensor_fault and ends sensor_stale.
 func (s *State) judgeSensors(x *pass) {
+	const faults = 1<<ruleFault | (1<<ruleStaleOf - 1<<ruleFaultOf)
 	if x.c.Rules&RuleSensors == 0 {
 		return
 	}
-	z := zoneClear
-	broken := x.u.Broken()
-	if broken != 0 {
-		z = zoneBeyond
-	}
-	m := sample{z: z}
-	if jump := unit.ZoneJump(x.u); broken == 0 && jump > 0 {
-		m = sample{v: jump, second: true, z: zoneBeyond}
-	}
-	t := s.pool.track(ruleFault)
-	switch {
-	case z == zoneBeyond && t != nil && !t.is(bitSecond) && s.lasts(x, ruleFault, t):
-		s.note(x, ruleFault)
-	case m.z == zoneBeyond || t != nil:
-		at, b := *x, s.bounds(x, ruleFault)
-		if since := x.u.ZoneStill(); zoneStands(x.u, broken) && (t == nil || t.zone() != zoneBeyond) {
-			at.e = since
-		}
-		s.judge(&at, ruleFault, &b, m)
-		t = s.pool.track(ruleFault)
-	}
-	if t != nil && z == zoneBeyond {
-		t.peak = unit.Fixed(broken) | unit.Fixed(x.u.Mixup())<<rimewatch.NumCore // remembered until it is resolved
-		if zoneStands(x.u, broken) {
-			t.peak |= stoodStill
-		}
+	if broken, jump := x.u.Broken(), unit.ZoneJump(x.u); broken != 0 || jump > 0 || s.pool.rules&faults != 0 {
+		s.judgeBroken(x, broken, jump)
 	}
 	judgeMissing(s, x)
 	dropDoubted(s, x)
+}
+
+// judgeBroken has an alert for each sensor that is broken, and one for those that are mixed up or
+// a zone that jumped by so many K.
+func (s *State) judgeBroken(x *pass, broken rimewatch.Fields, jump float64) {
+	together := (mixed(x.u.Mixup()) | sharing(s, ruleFault)) & broken
+	m := sample{}
+	switch {
+	case together != 0:
+		m.z = zoneBeyond
+	case jump > 0 && !broken.Has(rimewatch.ProductZoneTemp):
+		m = sample{v: jump, second: true, z: zoneBeyond}
+	}
+	s.judgeSensor(x, ruleFault, m, 0)
+	if t := s.pool.track(ruleFault); t != nil && together != 0 { // remembered until it is resolved
+		t.peak = unit.Fixed(together) | unit.Fixed(x.u.Mixup())<<rimewatch.NumCore | t.peak&stoodStill
+	}
+	for f := range rimewatch.NumCore {
+		i, m := ruleFaultOf+rule(f), sample{}
+		if broken.Has(f) && (!together.Has(f) || s.isActive(i)) {
+			m.z = zoneBeyond
+		}
+		stands := f == rimewatch.ProductZoneTemp && x.u.ZoneStill() != 0
+		since := rimewatch.Time(0)
+		if stands {
+			since = x.u.ZoneStill()
+		}
+		s.judgeSensor(x, i, m, since)
+		if t := s.pool.track(i); t != nil && m.z == zoneBeyond {
+			t.peak = 0
+			if stands {
+				t.peak = stoodStill
+			}
+		}
+	}
+}
+
+// judgeSensor takes a sample of a rule of sensor_fault, which begins at since, 0 = now.
+func (s *State) judgeSensor(x *pass, i rule, m sample, since rimewatch.Time) {
+	t := s.pool.track(i)
+	switch {
+	case m.z == zoneBeyond && !m.second && t != nil && !t.is(bitSecond) && s.lasts(x, i, t):
+		s.note(x, i)
+	case m.z == zoneBeyond || t != nil:
+		at, b := *x, s.bounds(x, i)
+		if since != 0 && (t == nil || t.zone() != zoneBeyond) {
+			at.e = since
+		}
+		s.judge(&at, i, &b, m)
+	}
+}
+
+// mixed are the measurements that stand for each other or come in another unit: none of their
+// sensors is broken, and one alert is about all of them.
+func mixed(m unit.Mixup) (set rimewatch.Fields) {
+	if m&unit.Fahrenheit != 0 {
+		set |= temperatures
+	}
+	if m&unit.AirSwapped != 0 {
+		set |= 1<<rimewatch.ProductZoneTemp | 1<<rimewatch.AmbientTemp
+	}
+	if m&unit.PipesSwapped != 0 {
+		set |= 1<<rimewatch.CompressorDischargeTemp | 1<<rimewatch.CompressorSuctionTemp
+	}
+	return set
+}
+
+const temperatures = rimewatch.Fields(1<<rimewatch.ProductZoneTemp | 1<<rimewatch.AmbientTemp | 1<<rimewatch.CompressorDischargeTemp | 1<<rimewatch.CompressorSuctionTemp)
+
+// sharing are the measurements that the alert of rule i without a part is about: those that are mixed up,
+// and of an alert that is older than the parts all that it was about.
+func sharing(s *State, i rule) rimewatch.Fields {
+	t := s.pool.track(i)
+	if t == nil || t.is(bitSecond) || t.idle() && !s.isActive(i) {
+		return 0
+	}
+	return rimewatch.Fields(t.peak) & rimewatch.CoreFields
 }
 
 // restsOn are the sensors that a rule beside those of the product temperature judges by.
@@ -74,22 +130,31 @@ func dropDoubted(s *State, x *pass) {
 // is awaited of every device is missed by timer.
 func judgeMissing(s *State, x *pass) {
 	missing, t := x.u.Missing(), s.pool.track(ruleStale)
+	shared := sharing(s, ruleStale)
 	switch {
-	case missing != 0 && (t == nil || t.idle()) && !s.isActive(ruleStale):
-		if x.mayOpen {
-			s.openStale(x, missing, unit.MissingSince(x.u))
-		}
 	case t == nil:
-	case t.peak != 0 && missing != 0:
-		t.peak = unit.Fixed(missing)
-	case t.peak != 0 || x.u.Fresh() == x.e:
+	case shared&missing != 0:
+		t.peak = unit.Fixed(shared & missing)
+	case shared != 0 || x.u.Fresh() == x.e:
 		b := s.bounds(x, ruleStale)
 		s.judge(x, ruleStale, &b, sample{})
 	}
+	missing &^= shared
+	for set := missing | rimewatch.Fields(s.pool.rules>>ruleStaleOf); set != 0; set &= set - 1 {
+		f := rimewatch.Field(bits.TrailingZeros32(uint32(set)))
+		i := ruleStaleOf + rule(f)
+		switch t := s.pool.track(i); {
+		case !missing.Has(f):
+			b := s.bounds(x, i)
+			s.judge(x, i, &b, sample{})
+		case x.mayOpen && (t == nil || t.idle()) && !s.isActive(i):
+			s.openStale(x, i, unit.MissingSince(x.u, f))
+		}
+	}
 }
 
-// namesMissing reports whether sensor_stale is about measurements that used to come while
-// what is awaited of every device does.
+// namesMissing reports whether the sensor_stale without a part is one that is older than the parts,
+// about measurements that used to come.
 func namesMissing(s *State) bool {
 	return s.isActive(ruleStale) && s.pool.track(ruleStale).peak != 0
 }
@@ -117,45 +182,46 @@ func (s *State) staleDue(x *pass) rimewatch.Time {
 	return max(due, s.holdUntil)
 }
 
-// openStale opens sensor_stale for measurements that do not come any more since a moment;
-// none are those that are awaited of every device, which take the place of others.
-func (s *State) openStale(x *pass, missing rimewatch.Fields, since rimewatch.Time) {
-	t := s.pool.track(ruleStale)
+// openStale opens sensor_stale of one measurement, or of what is awaited of every device, that has not
+// come since a moment.
+func (s *State) openStale(x *pass, i rule, since rimewatch.Time) {
+	t := s.pool.track(i)
 	if t == nil {
-		if t = s.pool.claim(ruleStale, s.active); t == nil {
+		if t = s.pool.claim(i, s.active); t == nil {
 			return
 		}
 	}
-	b := s.bounds(x, ruleStale)
-	if namesMissing(s) {
+	b := s.bounds(x, i)
+	if i == ruleStale && namesMissing(s) {
 		t.enter(zoneClear, zoneClear, x.now, true)
-		s.apply(x, ruleStale, &b, x.now, true)
+		s.apply(x, i, &b, x.now, true)
 	}
-	t.peak = unit.Fixed(missing)
+	t.peak = 0
 	t.enter(zoneBeyond, zoneClear, since, false)
-	s.live |= 1 << ruleStale
-	s.apply(x, ruleStale, &b, x.now, true)
+	s.live |= 1 << i
+	s.apply(x, i, &b, x.now, true)
 }
 
 // stoodStill marks in what is remembered of sensor_fault that the zone showed one number all
 // the time.
 const stoodStill = unit.Fixed(1) << 30
 
-// zoneStands reports whether of the broken sensors there is but the zone's, and that it is
-// because it shows one number all the time.
-func zoneStands(u *unit.State, broken rimewatch.Fields) bool {
-	return broken == 1<<rimewatch.ProductZoneTemp && u.ZoneStill() != 0
+// sensorName names what is wrong with the sensor of a measurement, or was until just now.
+func sensorName(u *unit.State, f rimewatch.Field, t *track) string {
+	if t.peak&stoodStill != 0 || f == rimewatch.ProductZoneTemp && u.ZoneStill() != 0 {
+		return rimewatch.ZoneStill
+	}
+	return f.String()
 }
 
-// brokenSensor names the first sensor that is broken, or was until just now.
-func brokenSensor(u *unit.State, t *track) string {
-	set, mixup := u.Broken(), u.Mixup()
-	still := zoneStands(u, set)
-	if set == 0 {
-		set, mixup, still = rimewatch.Fields(t.peak)&rimewatch.CoreFields, unit.Mixup(t.peak>>rimewatch.NumCore), t.peak&stoodStill != 0
+// brokenSensors names what is wrong with several, or the first of them, or was until just now.
+func brokenSensors(u *unit.State, t *track) string {
+	mixup := u.Mixup()
+	if mixup == 0 {
+		mixup = unit.Mixup((t.peak &^ stoodStill) >> rimewatch.NumCore)
 	}
 	switch {
-	case still:
+	case t.peak&stoodStill != 0:
 		return rimewatch.ZoneStill
 	case mixup&unit.Fahrenheit != 0:
 		return rimewatch.AllTemperatures
@@ -164,7 +230,7 @@ func brokenSensor(u *unit.State, t *track) string {
 	case mixup&unit.PipesSwapped != 0:
 		return rimewatch.DischargeAndSuction
 	}
-	return nameOf(set)
+	return nameOf(rimewatch.Fields(t.peak))
 }
 
 // nameOf is the name of the first of some sensors, "" where there is none.

@@ -14,10 +14,10 @@ type State struct {
 	seenAt     rimewatch.Time // arrival of the newest reading
 	aliveUntil rimewatch.Time // signs of life prove the device alive up to here
 	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
-	active     uint32         // set of rules with an active alert
-	inhibited  uint32         // set of rules whose alert an open prediction inhibits
-	spoke      uint32         // set of departing rules whose alert has been past its fixed limit: it is not inhibited again
-	live       uint32         // set of rules whose newest value was recent when it arrived
+	active     ruleSet        // with an active alert
+	inhibited  ruleSet        // whose alert an open prediction inhibits
+	spoke      ruleSet        // departing rules whose alert has been past its fixed limit: it is not inhibited again
+	live       ruleSet        // whose newest value was recent when it arrived
 	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
 	stated     unit.Stamp     // when the alert that is kept back is raised, whatever happens
 	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
@@ -35,7 +35,7 @@ type State struct {
 	cool       capability.State // whether the unit cools when it ought to
 	why        capability.Cause // of not_cooling as it was last told
 	elsewhere  bool             // it ended since the thermostat cycles at another level
-	edited     uint32           // set of rules whose limits are others since a moment ago; the next Tick supersedes
+	edited     ruleSet          // whose limits are others since a moment ago; the next Tick supersedes
 	zoneGap    gap
 	zoneSeen   unit.Stamp // the product temperature that zoneGap was learnt from last
 	odd        unit.Stamp // by arrival: a product temperature that was put aside counts if no other has by then
@@ -205,7 +205,7 @@ func (s *State) fire(x *pass) {
 	s.confirmOdd(x)
 	if x.now-x.u.Fresh() >= staleAfter { // no device's readings are missed sooner
 		if due := s.staleDue(x); due <= x.now && due < s.aliveUntil {
-			s.openStale(x, 0, x.u.Fresh())
+			s.openStale(x, ruleStale, x.u.Fresh())
 		}
 	}
 	for set := s.pool.rules; set != 0; set &= set - 1 {
@@ -225,7 +225,7 @@ func (s *State) fire(x *pass) {
 // lasts reports whether the alert of rule i stays as it is however long its condition
 // lasts: what is wrong with a sensor is a warning and no more, and often stays for weeks.
 func (s *State) lasts(x *pass, i rule, t *track) bool {
-	return i == ruleFault && s.isActive(i) && t.zone() == zoneBeyond && x.c.judges(i)
+	return i.kind() == ruleFault && s.isActive(i) && t.zone() == zoneBeyond && x.c.judges(i)
 }
 
 // timer is when rule i changes by the wall clock, while the device is alive.
@@ -392,10 +392,10 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	}
 }
 
-// Resolved notes that a person resolved the alert. If its condition still
+// Resolved notes that a person resolved the alert of a type, or of a part of it. If its condition still
 // holds, a new alert opens after 30 min, after 5 min where it is critical.
-func (s *State) Resolved(c *Config, u *unit.State, t rimewatch.AlertType, now rimewatch.Time) {
-	i, ok := ruleOf(t)
+func (s *State) Resolved(c *Config, u *unit.State, t rimewatch.AlertType, part string, now rimewatch.Time) {
+	i, ok := ruleOf(t, part)
 	if !ok || !s.isActive(i) || s.keeps(i) {
 		return
 	}
@@ -436,7 +436,7 @@ func (s *State) Active(u *unit.State) iter.Seq[Active] {
 	}
 }
 
-// TypesOf yields the types of the active alerts that people know of, in a fixed order:
+// TypesOf yields the types of the active alerts that people know of, in a fixed order and one for each alert:
 // what most who ask for Active want to know, at a fraction of its cost.
 func TypesOf(s *State) iter.Seq[rimewatch.AlertType] {
 	return func(yield func(rimewatch.AlertType) bool) {
@@ -448,8 +448,14 @@ func TypesOf(s *State) iter.Seq[rimewatch.AlertType] {
 	}
 }
 
+// Knows reports whether an alert of a type, or of a part of it, is active that people know of.
+func Knows(s *State, t rimewatch.AlertType, part string) bool {
+	i, ok := ruleOf(t, part)
+	return ok && knownOf(s)&(1<<i) != 0
+}
+
 // knownOf is the set of rules with an active alert that people know of.
-func knownOf(s *State) uint32 {
+func knownOf(s *State) ruleSet {
 	if s.kept {
 		return s.active &^ (1 << ruleHigh)
 	}
@@ -459,7 +465,7 @@ func knownOf(s *State) uint32 {
 func (s *State) describe(u *unit.State, i rule) Active {
 	t := s.pool.track(i)
 	a := Active{
-		Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), ConditionStartedAt: t.start.Time(),
+		Type: ruleSpecs[i].typ, Part: i.part(), Severity: severity(t.is(bitCritical)), ConditionStartedAt: t.start.Time(),
 		Flapping: t.is(bitFlapping), Occurrences: t.occurrences(), EvaluatedAt: u.At(),
 	}
 	switch i {
@@ -487,11 +493,11 @@ func severity(critical bool) rimewatch.Severity {
 func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 	t := s.pool.track(i)
 	tr := Transition{
-		Kind: kind, Type: ruleSpecs[i].typ, Severity: severity(t.is(bitCritical)), At: x.now,
+		Kind: kind, Type: ruleSpecs[i].typ, Part: i.part(), Severity: severity(t.is(bitCritical)), At: x.now,
 		ConditionStartedAt: t.start.Time(), Flapping: t.is(bitFlapping), Occurrences: t.occurrences(),
 	}
 	tr.Metric, tr.Value, tr.HasValue = s.measure(x.u, i, t)
-	if (i != ruleFault || t.is(bitSecond)) && !(i == ruleStale && t.peak != 0) { // their metric is a sensor, without a value
+	if _, one := i.field(); !one && (i != ruleFault || t.is(bitSecond)) && !(i == ruleStale && t.peak != 0) { // their metric is a sensor, without a value
 		tr.Unit = rimewatch.MeasureUnit(tr.Metric)
 	}
 	tr.Peak = t.peak.Float()

@@ -20,6 +20,9 @@ func TestEveryRuleHasWords(t *testing.T) {
 	}
 	for i := range numRules {
 		spec := &ruleSpecs[i]
+		if i != i.kind() {
+			continue
+		}
 		if slices.Contains(types, spec.typ) {
 			t.Errorf("two rules open %s", spec.typ)
 		}

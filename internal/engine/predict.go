@@ -8,24 +8,22 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// resolved takes note that a person has resolved the alert of a type.
-func (s *State) resolved(c *Config, t rimewatch.AlertType, now rimewatch.Time) {
+// resolved takes note that a person has resolved the alert of a type, or of a part of it.
+func (s *State) resolved(c *Config, t rimewatch.AlertType, part string, now rimewatch.Time) {
 	if p, ok := s.Predict.Standing(&s.Unit); ok && p.Type == t {
 		s.Predict.Dismiss(now)
 		return
 	}
-	s.Alert.Resolved(&c.Alert, &s.Unit, t, now)
+	s.Alert.Resolved(&c.Alert, &s.Unit, t, part, now)
 	if t == rimewatch.SlowWarming {
 		unit.KeepWarm(&s.Unit)
 	}
 }
 
-// Knows reports whether an alert of the type is active as far as the state knows.
-func (s *State) Knows(t rimewatch.AlertType) bool {
-	for known := range alert.TypesOf(&s.Alert) {
-		if known == t {
-			return true
-		}
+// Knows reports whether an alert of the type, or of a part of it, is active as far as the state knows.
+func (s *State) Knows(t rimewatch.AlertType, part string) bool {
+	if alert.Knows(&s.Alert, t, part) {
+		return true
 	}
 	p, ok := s.Predict.Standing(&s.Unit)
 	return ok && p.Type == t

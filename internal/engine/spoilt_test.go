@@ -128,7 +128,7 @@ type hearing struct {
 }
 
 func (h *hearing) hear(tr *alert.Transition) {
-	key := string(tr.Type)
+	key := string(tr.Type) + " " + tr.Part
 	if f, ok := rimewatch.FieldByName(tr.Metric); ok && tr.Type == rimewatch.SensorFault {
 		h.told = h.told.With(f)
 	}

@@ -27,6 +27,7 @@ type Input struct {
 	Shutdown bool                // of a Heartbeat: the device announces its own end
 	Reading  *rimewatch.Reading  // of a Reading; left as it is
 	Alert    rimewatch.AlertType // of a Resolve and of a Feedback; "" when the prediction was over
+	Part     string              // of a Resolve: the part of the type that the alert is about
 	Verdict  rimewatch.Verdict   // of a Feedback
 	Was      rimewatch.Verdict   // of a Feedback: the verdict that it replaces, "" = none
 	Health   *health.State       // of Rejudged: what is known from then on; nil = nothing else
@@ -49,7 +50,7 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 		s.Presence.Heartbeat(now, in.Shutdown)
 		out = s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out)
 	case Resolve:
-		s.resolved(c, in.Alert, now)
+		s.resolved(c, in.Alert, in.Part, now)
 	case Feedback:
 		out = s.judged(c, in.Alert, in.Verdict, in.Was, now, out)
 	case Rejudged:

@@ -3,10 +3,12 @@ package ingest
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -54,7 +56,7 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 			return v, err
 		}
 	case op.does == rimewatch.TransitionResolved && v.SiteID == 0:
-		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: []byte(v.Type)}}
+		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: encodeResolve(&v.Alert)}}
 	}
 	if err := s.send(ctx, r); err != nil {
 		return v, err
@@ -63,6 +65,20 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 		return v, op.err
 	}
 	return s.store.Alert(ctx, op.workspaceID, op.id)
+}
+
+// encodeResolve names the alert that a person resolved: its type and, behind a colon, the part that it is
+// about.
+func encodeResolve(a *rimewatch.Alert) []byte {
+	if a.Part == "" {
+		return []byte(a.Type)
+	}
+	return []byte(string(a.Type) + ":" + a.Part)
+}
+
+func decodeResolve(payload []byte) engine.Input {
+	typ, part, _ := strings.Cut(string(payload), ":")
+	return engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(typ), Part: part}
 }
 
 func errNotActive() error {

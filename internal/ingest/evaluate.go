@@ -244,19 +244,19 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 	if len(rows) == 0 {
 		return touched
 	}
-	note := func(kind rimewatch.AlertType, t store.AlertTouch) {
+	note := func(kind rimewatch.AlertType, part string, t store.AlertTouch) {
 		for _, row := range rows {
-			if row.Type == kind {
+			if row.Type == kind && row.Part == part {
 				t.AlertID = row.ID
 				touched = append(touched, t)
 			}
 		}
 	}
 	for a := range state.Alert.Active(&state.Unit) {
-		note(a.Type, store.AlertTouch{Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
+		note(a.Type, a.Part, store.AlertTouch{Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
 	}
 	if p, ok := state.Predict.Standing(&state.Unit); ok {
-		note(p.Type, store.AlertTouch{Evaluated: p.EvaluatedAt})
+		note(p.Type, "", store.AlertTouch{Evaluated: p.EvaluatedAt})
 	}
 	return touched
 }

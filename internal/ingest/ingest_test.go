@@ -176,6 +176,46 @@ func TestManualResolve(t *testing.T) {
 	})
 }
 
+// TestEachSensorHasAnAlert: two broken sensors of a device are two rows; a person ends one of them, over a
+// crash, and the other goes on.
+func TestEachSensorHasAnAlert(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		in := store.Input{Kind: store.InputReading, DeviceID: r.device("A", "walkin_freezer")}
+		broken := func(span time.Duration, faults rimewatch.Fields) {
+			for end := time.Now().Add(span); time.Now().Before(end); time.Sleep(time.Minute) {
+				one := in
+				one.Reading.At, one.Reading.Faults = r.now(), faults
+				if !faults.Has(rimewatch.AmbientTemp) {
+					one.Reading.Set(rimewatch.AmbientTemp, 24)
+				}
+				if err := r.in.Submit(t.Context(), []store.Input{one}, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		const air, zone = rimewatch.Fields(1 << rimewatch.AmbientTemp), rimewatch.Fields(1 << rimewatch.ProductZoneTemp)
+		parts := func() (out []string) {
+			for _, a := range r.stored(rimewatch.SensorFault) {
+				out = append(out, fmt.Sprintf("%s %s %s %s", a.Part, a.Metric, a.Status, a.Resolution))
+			}
+			return out
+		}
+		broken(10*time.Minute, air)
+		broken(10*time.Minute, air|zone)
+		same(t, "both", parts(), []string{"ambient_temp ambient_temp active ", "product_zone_temp product_zone_temp active "})
+		if _, err := r.in.ResolveAlert(t.Context(), r.ws, r.stored(rimewatch.SensorFault)[1].ID, "Eva", ""); err != nil {
+			t.Fatal(err)
+		}
+		r.crash()
+		broken(25*time.Minute, air|zone)
+		same(t, "one is resolved", parts(), []string{"ambient_temp ambient_temp active ", "product_zone_temp product_zone_temp resolved manual"})
+		broken(10*time.Minute, zone)
+		same(t, "the other works", parts(), []string{"ambient_temp ambient_temp resolved auto", "product_zone_temp product_zone_temp resolved manual", "product_zone_temp product_zone_temp active "})
+	})
+}
+
 func TestDeletedDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)

@@ -198,7 +198,7 @@ type orphan struct {
 // findOrphans looks for them among a unit's alerts.
 func (w *writer) findOrphans(u *unit, state *engine.State) {
 	for _, row := range u.alerts {
-		if !state.Knows(row.Type) {
+		if !state.Knows(row.Type, row.Part) {
 			w.orphans = append(w.orphans, orphan{u, row.ID})
 		}
 	}
@@ -209,7 +209,7 @@ func (w *writer) endOrphans(now rimewatch.Time) {
 	for _, o := range w.orphans {
 		st := w.stage(o.unit)
 		for i, row := range st.alerts {
-			if row.ID == o.alertID && !st.state.Knows(row.Type) {
+			if row.ID == o.alertID && !st.state.Knows(row.Type, row.Part) {
 				w.supersede(st, i, now)
 				break
 			}

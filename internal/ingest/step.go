@@ -28,7 +28,7 @@ func (s *Service) step(state *engine.State, f *facts, down []presence.Downtime, 
 		f.cfg = s.configs.after(was, in.Payload)
 		state.Configured(was, f.cfg)
 	case store.InputResolve:
-		e = engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(in.Payload)}
+		e = decodeResolve(in.Payload)
 	case store.InputFeedback:
 		e = decodeFeedback(in.Payload)
 	case store.InputRejudged:

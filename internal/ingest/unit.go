@@ -287,7 +287,7 @@ func (c *configs) payload(cfg *engine.Config) string {
 func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time) {
 	i := -1
 	for k, row := range st.alerts {
-		if row.Type == t.Type {
+		if row.Type == t.Type && row.Part == t.Part {
 			i = k
 			break
 		}
@@ -296,7 +296,7 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 		w.inhibitWarning(st, i, t.Kind, now)
 		return
 	}
-	row := &rimewatch.Alert{WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Type: t.Type, Status: rimewatch.AlertActive, TriggeredAt: now}
+	row := &rimewatch.Alert{WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Type: t.Type, Part: t.Part, Status: rimewatch.AlertActive, TriggeredAt: now}
 	if i >= 0 {
 		copied := *st.alerts[i]
 		row = &copied

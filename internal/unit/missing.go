@@ -77,15 +77,9 @@ const (
 	seldomHours = 24
 )
 
-// MissingSince is the hour in which the first of them did not come any more.
-func MissingSince(s *State) rimewatch.Time {
-	most := uint8(habitHours)
-	for f, n := range s.coming.hours {
-		if s.coming.gone&(1<<f) != 0 {
-			most = max(most, n)
-		}
-	}
-	return max(s.born, s.hourEnd-hour*rimewatch.Time(most-habitHours+1))
+// MissingSince is the hour in which one of them did not come any more.
+func MissingSince(s *State, f rimewatch.Field) rimewatch.Time {
+	return max(s.born, s.hourEnd-hour*rimewatch.Time(max(habitHours, s.coming.hours[f])-habitHours+1))
 }
 
 func (m *coming) code(c *Codec) {

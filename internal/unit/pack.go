@@ -176,6 +176,13 @@ func (c *Codec) Words(list ...*uint32) {
 	}
 }
 
+// Longs codes numbers of 64 bits, and reads those of Words.
+func (c *Codec) Longs(list ...*uint64) {
+	for _, v := range list {
+		*v = c.uvarint(*v, math.MaxUint64)
+	}
+}
+
 // Signed codes signed numbers of 16 bits.
 func (c *Codec) Signed(list ...*int16) {
 	for _, v := range list {

@@ -12,6 +12,7 @@ type Alert struct {
 	Status             rimewatch.AlertStatus       `json:"status" enum:"active,resolved"`
 	Severity           rimewatch.Severity          `json:"severity" enum:"warning,critical"`
 	Type               rimewatch.AlertType         `json:"type" doc:"An open set: new types may appear." example:"high_temperature"`
+	Part               *string                     `json:"part" doc:"Of sensor_fault and sensor_stale, the measurement that the alert is about: each has an alert of its own. null where it is about several at once, and of all other types." example:"ambient_temp"`
 	DeviceID           *int64                      `json:"device_id" doc:"null for the alert of a site, as all about the device is."`
 	DeviceSerial       *string                     `json:"device_serial"`
 	DeviceName         *string                     `json:"device_name"`
@@ -65,7 +66,7 @@ type Words interface {
 func NewAlert(v *rimewatch.AlertView, w Words) Alert {
 	what, advice := w.Parts(&v.Alert)
 	out := Alert{
-		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type,
+		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type, Part: OrNull(v.Part),
 		DeviceID: OrNull(v.DeviceID), DeviceSerial: OrNull(v.DeviceSerial), DeviceName: OrNull(v.DeviceName), EquipmentType: OrNull(v.EquipmentType), Site: NewSiteRef(v.Site),
 		Title: w.Title(&v.Alert), Message: strings.TrimSpace(what + " " + advice), Advice: advice, Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,

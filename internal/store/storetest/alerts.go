@@ -86,6 +86,15 @@ func (f *fixture) alerts() {
 	if again.ID == b.ID {
 		f.Fatal("a new alert took an old id")
 	}
+	// Each measurement has a sensor alert of its own.
+	first, second := f.alert(d, rimewatch.SensorFault, rimewatch.Warning, t0+21), f.alert(d, rimewatch.SensorFault, rimewatch.Warning, t0+22)
+	first.Part, second.Part = "ambient_temp", "product_zone_temp"
+	f.put(d, nil, first, second)
+	f.everywhere(func(where string) {
+		v, err := f.s.Alert(f.ctx, f.workspace, second.ID)
+		f.must(err)
+		f.equal(where+" part", v.Alert, *second)
+	})
 }
 
 func (f *fixture) alertPages() {

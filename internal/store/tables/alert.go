@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body, site_id"
+const alertColumns = "id, workspace_id, device_id, status, severity, type, triggered_at, acknowledged_at, resolved_at, body, site_id, part"
 
 func scanAlert(row Row, a *rimewatch.Alert) error {
 	*a = rimewatch.Alert{
@@ -24,6 +24,7 @@ func scanAlert(row Row, a *rimewatch.Alert) error {
 		AcknowledgedAt: rimewatch.Time(row.ColumnInt64(7)),
 		ResolvedAt:     rimewatch.Time(row.ColumnInt64(8)),
 		SiteID:         row.ColumnInt64(10),
+		Part:           row.ColumnText(11),
 	}
 	whole := *a
 	if err := json.Unmarshal([]byte(row.ColumnText(9)), &whole); err != nil {
@@ -43,11 +44,11 @@ func saveAlert(conn Conn, a *rimewatch.Alert) error {
 	if err != nil {
 		return err
 	}
-	return conn.Later(nil, `INSERT INTO alert (`+alertColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	return conn.Later(nil, `INSERT INTO alert (`+alertColumns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT (id) DO UPDATE SET status = excluded.status, severity = excluded.severity, triggered_at = excluded.triggered_at,
 			acknowledged_at = excluded.acknowledged_at, resolved_at = excluded.resolved_at, body = excluded.body`,
 		a.ID, a.WorkspaceID, a.DeviceID, string(a.Status), string(a.Severity), string(a.Type),
-		int64(a.TriggeredAt), int64(a.AcknowledgedAt), int64(a.ResolvedAt), string(body), a.SiteID)
+		int64(a.TriggeredAt), int64(a.AcknowledgedAt), int64(a.ResolvedAt), string(body), a.SiteID, a.Part)
 }
 
 // alertWhere builds the conditions of a filter. Values are bound, never spelt out;

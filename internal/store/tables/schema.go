@@ -189,12 +189,13 @@ CREATE TABLE alert (
 	triggered_at INTEGER NOT NULL,
 	acknowledged_at INTEGER NOT NULL,
 	resolved_at INTEGER NOT NULL,
-	body TEXT NOT NULL -- the rest of the alert as JSON: the facts that its sentences are made of
+	body TEXT NOT NULL, -- the rest of the alert as JSON: the facts that its sentences are made of
+	part TEXT NOT NULL DEFAULT '' -- the measurement, where each has an alert of the type
 ) STRICT;
 CREATE INDEX alert_by_time ON alert(workspace_id, triggered_at, id);
 CREATE INDEX alert_active_by_time ON alert(workspace_id, triggered_at, id) WHERE status = 'active';
 CREATE INDEX alert_by_device ON alert(device_id, triggered_at);
-CREATE UNIQUE INDEX alert_active ON alert(device_id, site_id, type) WHERE status = 'active';
+CREATE UNIQUE INDEX alert_active ON alert(device_id, site_id, type, part) WHERE status = 'active';
 
 CREATE TABLE alert_transition (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,

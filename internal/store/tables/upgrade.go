@@ -40,7 +40,7 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL + ";\n" + contactSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL + ";\n" + contactSQL + ";\n" + partSQL, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
@@ -72,6 +72,12 @@ UPDATE workspace SET exposure_since = (SELECT COALESCE(MAX(value), 0) FROM meta 
 const urgentSQL = `ALTER TABLE delivery ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE delivery ADD COLUMN in_doubt INTEGER NOT NULL DEFAULT 0;
 UPDATE delivery SET urgent = 1 WHERE status = 'pending' AND alert_id > 0 AND kind <> 'recovery' AND alert_id IN (SELECT id FROM alert WHERE severity = 'critical')`
+
+// partSQL is the step by which each measurement has a sensor alert of its own. Those that are active
+// stay what they are, about all that they were about.
+const partSQL = `ALTER TABLE alert ADD COLUMN part TEXT NOT NULL DEFAULT '';
+DROP INDEX alert_active;
+CREATE UNIQUE INDEX alert_active ON alert(device_id, site_id, type, part) WHERE status = 'active'`
 
 // Steps returns what brings a store of an older version up to date.
 func (h *History) Steps(found int) ([]Upgrade, error) {

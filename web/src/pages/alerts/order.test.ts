@@ -25,7 +25,7 @@ describe('the order of alerts', () => {
 
 test('what came again and again within a day is one line, under the last time', () => {
   const past = (id: number, hour: number, more: object = {}) => ({ id, status: 'resolved', device_id: 1, type: 'high_temperature', triggered_at: new Date(hour * 3_600_000).toISOString(), ...more }) as Alert;
-  const list = [past(9, 100), past(8, 90), past(7, 80, { type: 'power_loss' }), past(6, 78), past(5, 60), past(4, 70, { device_id: 2 }), past(3, 99, { status: 'active' })];
-  expect(entriesOf(list, false).map((e) => [e.alert.id, e.earlier.map((a) => a.id)])).toEqual([[9, [8, 6]], [7, []], [5, []], [4, []], [3, []]]);
+  const list = [past(9, 100), past(8, 90), past(7, 80, { type: 'power_loss' }), past(6, 78), past(5, 60), past(4, 70, { device_id: 2 }), past(2, 95, { type: 'sensor_fault', part: 'ambient_temp' }), past(1, 94, { type: 'sensor_fault', part: 'humidity' }), past(3, 99, { status: 'active' })];
+  expect(entriesOf(list, false).map((e) => [e.alert.id, e.earlier.map((a) => a.id)])).toEqual([[9, [8, 6]], [7, []], [5, []], [4, []], [2, []], [1, []], [3, []]]);
   expect(entriesOf(list, true).every((e) => e.earlier.length === 0)).toBe(true);
 });

@@ -44,7 +44,7 @@ function folded(entries: Entry[]): Entry[] {
   return entries.filter((e) => {
     const a = e.alert;
     if (a.status !== 'resolved' || a.device_id == null || e.explains.length) return true;
-    const key = `${a.device_id} ${a.type}`;
+    const key = `${a.device_id} ${a.type} ${a.part ?? ''}`;
     const head = heads.get(key);
     if (head && Math.abs(startOf(head.alert) - startOf(a)) <= together) {
       head.earlier.push(a);
