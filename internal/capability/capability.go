@@ -114,7 +114,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool) 
 	if o.Late || !o.Valid.Has(rimewatch.ProductZoneTemp) {
 		return Lasts
 	}
-	dt := s.take(o)
+	dt := s.take(u.ZoneFixed(), o.At)
 	if s.seen < 3 {
 		return Lasts
 	}
@@ -143,15 +143,14 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool) 
 }
 
 // take puts the zone through a median of three: one odd reading is none.
-func (s *State) take(o *unit.Observation) (dt rimewatch.Time) {
-	v := unit.FixedOf(o.Reading.Values[rimewatch.ProductZoneTemp])
+func (s *State) take(v unit.Fixed, at rimewatch.Time) (dt rimewatch.Time) {
 	if s.at.Set() {
-		dt = max(0, o.At-s.at.Time())
+		dt = max(0, at-s.at.Time())
 	} else {
-		s.born = unit.StampOf(o.At)
+		s.born = unit.StampOf(at)
 		s.high, s.extreme = float32(v.Float()), v
 	}
-	s.at = unit.StampOf(o.At)
+	s.at = unit.StampOf(at)
 	if s.seen >= 2 {
 		a, b := s.recent[0], s.recent[1]
 		s.takeNoise(v, a, b)
@@ -177,7 +176,8 @@ func (s *State) stand(dt rimewatch.Time) {
 }
 
 func (s *State) fade(dt rimewatch.Time) {
-	keep := 1 - fadeADay*float32(min(dt, hour))/float32(rimewatch.Day)
+	const each = float32(fadeADay / float64(rimewatch.Day))
+	keep := 1 - each*float32(min(dt, hour))
 	s.worstIdle *= keep
 	s.worstStay *= keep
 }
@@ -279,8 +279,17 @@ func (s *State) threshold(slow bool, step float32) (begin, limit float32) {
 // without getting colder. A start is missed at its usual temperature; that it was missed is
 // sure a margin beyond it.
 func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32, slow bool) {
-	begin, limit := s.threshold(slow, step)
 	at := unit.StampOf(o.At)
+	if begin := s.begin(slow); s.cause == Met && v <= begin && !s.idle.Set() && s.fails == 0 && !o.FailedStart {
+		// The usual case, in which no margin matters: the zone is no warmer than where a run begins.
+		s.ended(&s.stalled, &s.worstStay, o.At)
+		s.out = unit.Stamp{}
+		if !s.cold.Set() {
+			s.cold = at
+		}
+		return
+	}
+	begin, limit := s.threshold(slow, step)
 	if v > limit {
 		s.cold = unit.Stamp{}
 	} else if !s.cold.Set() {
@@ -327,7 +336,10 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 // ended ends a clock and takes what ended by itself for usual: at once what a defrost may
 // last, what is longer by half more each time, lest one cut of the mains is a habit.
 func (s *State) ended(from *unit.Stamp, worst *float32, at rimewatch.Time) {
-	if lasted := at - from.Time(); from.Set() && lasted <= selfEnded && (s.learnt() || s.age() >= knownAfter) {
+	if !from.Set() {
+		return
+	}
+	if lasted := at - from.Time(); lasted <= selfEnded && (s.learnt() || s.age() >= knownAfter) {
 		usual := max(float32(mostAtOnce/second), growth**worst)
 		*worst = max(*worst, min(float32(min(lasted, mostWorst)/second), usual))
 	}

@@ -47,7 +47,7 @@ const (
 func (m *usual) learnt() bool { return m.starts >= leastStarts && m.stops >= leastStarts }
 
 // span is the usual differential, K.
-func (m *usual) span() float32 { return max(leastSpan, m.cutIn-m.cutOut) }
+func (m *usual) span() float32 { return greater(leastSpan, m.cutIn-m.cutOut) }
 
 // begin is the zone temperature beyond which the unit ought to cool, without a margin.
 // Where starts are rare, as those of a compressor that turns slower instead of stopping,
@@ -56,17 +56,17 @@ func (m *usual) begin(slow bool) float32 {
 	if slow || !m.learnt() {
 		return m.high
 	}
-	return min(m.cutIn, m.high)
+	return lesser(m.cutIn, m.high)
 }
 
 // margin is how far beyond that the zone must be, K, where its sensor resolves step.
 func (m *usual) margin(step float32) float32 {
-	return max(leastMargin, spanMargin*m.span(), step, scatters*m.scatter, perNoise*m.noise)
+	return greater(greater(leastMargin, spanMargin*m.span()), greater(greater(step, scatters*m.scatter), perNoise*m.noise))
 }
 
 // fall is by how much the zone must have fallen to be getting colder, K.
 func (m *usual) fall(step float32) float32 {
-	return max(leastMargin, 1.2*step, 0.2*m.span(), perNoise*m.noise)
+	return greater(greater(leastMargin, 1.2*step), greater(0.2*m.span(), perNoise*m.noise))
 }
 
 func (m *usual) noteStart(v float32) {
@@ -96,27 +96,43 @@ func (m *usual) follow(v float32, dt, age rimewatch.Time) {
 	if age < knownAfter {
 		tau = highFirst
 	}
-	move := max(1, m.span()) * float32(min(dt, 20*minute)) / float32(tau)
+	move := greater(1, m.span()) * float32(min(dt, 20*minute)) / float32(tau)
 	if v > m.high {
-		m.high += min(highShare*move, v-m.high)
+		m.high += lesser(highShare*move, v-m.high)
 	} else {
-		m.high -= min((1-highShare)*move, m.high-v)
+		m.high -= lesser((1-highShare)*move, m.high-v)
 	}
 }
 
 // takeNoise takes three raw readings in a row, newest first.
 func (m *usual) takeNoise(a, b, c unit.Fixed) {
-	d := float32((a - b - (b - c)).Float())
+	d := a - b - (b - c)
 	if m.noise == 0 {
 		m.noise = 0.05
 	}
-	m.noise += noiseStep * (min(abs(d), 4*m.noise) - m.noise)
+	m.noise += noiseStep * (lesser(float32(max(d, -d))*1e-4, 4*m.noise) - m.noise)
 }
 
-func abs(v float32) float32 { return max(v, -v) }
+// greater and lesser are of numbers that are none of NaN and −0, for which the built-in functions take three times
+// as long.
+func greater(a, b float32) float32 {
+	if b > a {
+		return b
+	}
+	return a
+}
+
+func lesser(a, b float32) float32 {
+	if b < a {
+		return b
+	}
+	return a
+}
+
+func abs(v float32) float32 { return greater(v, -v) }
 
 // clamp bounds v to ±most.
-func clamp(v, most float32) float32 { return max(-most, min(v, most)) }
+func clamp(v, most float32) float32 { return greater(-most, lesser(v, most)) }
 
 func (m *usual) code(c *unit.Codec) {
 	c.Floats(&m.cutIn, &m.cutOut, &m.scatter, &m.high, &m.noise)

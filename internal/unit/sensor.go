@@ -258,3 +258,6 @@ func (s *State) Fresh() rimewatch.Time {
 // ZoneStep is the least change of the zone that was ever seen, K: what its sensor
 // resolves; 0 before the first.
 func (s *State) ZoneStep() float64 { return float64(s.stuck.step) }
+
+// ZoneFixed is the newest temperature of the product zone that counted.
+func (s *State) ZoneFixed() Fixed { return s.last[rimewatch.ProductZoneTemp] }
