@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Scopes is a set of permissions of an API token.
-type Scopes uint16
+// Scopes is a set of permissions of an API token, or of a person's role.
+type Scopes uint32
 
 // The scopes.
 const (
@@ -18,17 +18,31 @@ const (
 	ScopeReadingsRead                     // latest, history
 	ScopeReadingsWrite                    // readings, heartbeat
 	ScopeAlertsRead
-	ScopeAlertsWrite // acknowledge, resolve
-	ScopeStatusRead  // the status page alone; in no preset
+	ScopeAlertsWrite   // acknowledge, resolve
+	ScopeStatusRead    // the status page alone; in no preset
+	ScopeNotifications // channels, routes, coverage, scheduled reports
+	ScopeMembers       // but no owner, and nobody above the maker
+	ScopeTokens        // those that may less
+	ScopeSettings      // of the workspace
+	ScopeSources
+	ScopeAuditRead
+	ScopeExportRead // all that the workspace has; an owner's
 
 	ScopesRead   = ScopeDevicesRead | ScopeReadingsRead | ScopeAlertsRead
 	ScopesIngest = ScopeReadingsWrite
 	ScopesFull   = ScopesRead | ScopeDevicesWrite | ScopeReadingsWrite | ScopeAlertsWrite
+	// ScopesManage are what an admin may beside that. A token has them only for as long as the
+	// person who made it does.
+	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead
+	ScopesAdmin  = ScopesFull | ScopesManage&^ScopeExportRead
 
-	scopesKnown = ScopesFull | ScopeStatusRead
+	scopesKnown = ScopesFull | ScopesManage | ScopeStatusRead
 )
 
-var scopeNames = [...]string{"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write", "status:read"}
+var scopeNames = [...]string{
+	"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write", "status:read",
+	"notifications", "members", "tokens", "settings", "sources", "audit:read", "export:read",
+}
 
 // Has reports whether s holds all of want.
 func (s Scopes) Has(want Scopes) bool { return s&want == want }
@@ -44,12 +58,15 @@ func (s Scopes) Names() []string {
 	return names
 }
 
-// ParseScopes reads scope names and the presets full, ingest and read.
+// ParseScopes reads scope names and the presets admin, full, ingest and read.
 func ParseScopes(names []string) (Scopes, error) {
 	var s Scopes
 next:
 	for _, n := range names {
 		switch n {
+		case "admin":
+			s |= ScopesAdmin
+			continue
 		case "full":
 			s |= ScopesFull
 			continue

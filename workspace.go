@@ -66,6 +66,9 @@ const (
 	RoleOwner      Role = "owner"
 )
 
+// Roles are all of them, the least first.
+var Roles = [...]Role{RoleViewer, RoleTechnician, RoleAdmin, RoleOwner}
+
 var roleRank = map[Role]int{RoleViewer: 1, RoleTechnician: 2, RoleAdmin: 3, RoleOwner: 4}
 
 // Valid reports whether r is one of the roles.
@@ -77,6 +80,10 @@ func (r Role) AtLeast(other Role) bool { return roleRank[r] > 0 && roleRank[r] >
 // Scopes are those of an API token that may do what the role may.
 func (r Role) Scopes() Scopes {
 	switch {
+	case r.AtLeast(RoleOwner):
+		return ScopesAdmin | ScopeExportRead
+	case r.AtLeast(RoleAdmin):
+		return ScopesAdmin
 	case r.AtLeast(RoleTechnician):
 		return ScopesFull
 	case r.AtLeast(RoleViewer):

@@ -28,7 +28,7 @@ type tokenCreateCmd struct {
 	workspaceFlag
 	Create  bool   `help:"Create the workspace, and the store, if they do not exist."`
 	Name    string `required:"" placeholder:"LABEL" help:"What the token is for."`
-	Scopes  string `default:"full" placeholder:"SCOPES" help:"full, ingest (devices that report), read, or single scopes separated by commas."`
+	Scopes  string `default:"full" placeholder:"SCOPES" help:"full, admin (what an admin does), ingest (devices that report), read, or single scopes separated by commas."`
 	Expires string `placeholder:"SPAN" help:"Validity, such as 90d or 12h. Default: until revoked."`
 }
 
@@ -131,6 +131,8 @@ func when(t rimewatch.Time, never string) string {
 // scopeText is the preset of that name, or the single scopes.
 func scopeText(s rimewatch.Scopes) string {
 	switch s {
+	case rimewatch.ScopesAdmin:
+		return "admin"
 	case rimewatch.ScopesFull:
 		return "full"
 	case rimewatch.ScopesIngest:

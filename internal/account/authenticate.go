@@ -160,15 +160,38 @@ func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (
 	if t.RevokedAt != 0 || t.ExpiresAt != 0 && now >= t.ExpiresAt {
 		return nil, Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID}, errUnauthenticated()
 	}
+	scopes, err := s.scopes(ctx, &t)
+	if err != nil {
+		return nil, ended, err
+	}
 	e := &tokenEntry{
 		hash:      hash,
-		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, Scopes: t.Scopes, Limit: limitOf(t.Sites)},
+		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, MadeBy: t.CreatedBy, Scopes: scopes, Limit: limitOf(t.Sites)},
 		expiresAt: t.ExpiresAt,
 	}
 	e.checkedAt.Store(int64(now))
 	e.usedAt.Store(int64(t.LastUsedAt))
 	e.written.Store(int64(t.LastUsedAt))
 	return s.cache.add(e), ended, nil
+}
+
+// scopes are what a token may at present: of managing, no more than the person who made it.
+// Devices go on whatever becomes of him.
+func (s *tokens) scopes(ctx context.Context, t *rimewatch.Token) (rimewatch.Scopes, error) {
+	if t.Scopes&rimewatch.ScopesManage == 0 || t.CreatedBy == 0 {
+		return t.Scopes, nil
+	}
+	all, err := s.store.People().Memberships(ctx, t.CreatedBy)
+	if err != nil {
+		return 0, err
+	}
+	var maker rimewatch.Scopes
+	for _, m := range all {
+		if m.WorkspaceID == t.WorkspaceID {
+			maker = m.Role.Scopes()
+		}
+	}
+	return t.Scopes &^ (rimewatch.ScopesManage &^ maker), nil
 }
 
 // ended is what is left of the principal of a token that has ended.
@@ -199,7 +222,11 @@ func (s *tokens) recheck(ctx context.Context, e *tokenEntry, now rimewatch.Time)
 		}
 		return errUnauthenticated()
 	}
-	if t.Scopes != e.principal.Scopes {
+	scopes, err := s.scopes(ctx, &t)
+	if err != nil {
+		return err
+	}
+	if scopes != e.principal.Scopes || t.ExpiresAt != e.expiresAt {
 		if s.cache.remove(e) {
 			s.onRevoke(e.principal.TokenID)
 		}

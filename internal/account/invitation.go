@@ -40,8 +40,8 @@ type inviteMails struct {
 // there were enough it counts nothing: CodeRateLimited.
 func (l *inviteMails) take(p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
 	most := map[inviteKey]int{{workspaceID: p.WorkspaceID}: invitesOfSpace, {email: email}: invitesToOne}
-	if p.UserID != 0 { // the operator has none
-		most[inviteKey{userID: p.UserID}] = invitesByPerson
+	if by := p.person(); by != 0 {
+		most[inviteKey{userID: by}] = invitesByPerson
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -95,7 +95,7 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 	}
 	v = store.Invitation{
 		WorkspaceID: p.WorkspaceID, Email: normalEmail(r.Email), Role: r.Role, Sites: sites, Hash: hash,
-		InvitedBy: p.UserID, CreatedAt: now, ExpiresAt: now + InvitationLife,
+		InvitedBy: p.person(), CreatedAt: now, ExpiresAt: now + InvitationLife,
 	}
 	giveBack, err := s.mayMail(p, v.Email, now)
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *Service) handOut(ctx context.Context, p Principal, hash [32]byte, secre
 // Invitations lists the invitations to the principal's workspace that nobody
 // has accepted, expired ones included. Needs the role admin.
 func (s *Service) Invitations(ctx context.Context, p Principal) ([]store.InvitationView, error) {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeMembers); err != nil {
 		return nil, err
 	}
 	return s.store.People().Invitations(ctx, p.WorkspaceID)

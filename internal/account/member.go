@@ -10,7 +10,7 @@ import (
 
 // Members lists the members of the principal's workspace. Needs the role admin.
 func (s *Service) Members(ctx context.Context, p Principal) ([]store.MemberView, error) {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeMembers); err != nil {
 		return nil, err
 	}
 	return s.store.People().Members(ctx, p.WorkspaceID)
@@ -19,7 +19,7 @@ func (s *Service) Members(ctx context.Context, p Principal) ([]store.MemberView,
 // mayManage checks that p may grant or take the role: only owners deal in
 // owners.
 func (s *Service) mayManage(p Principal, role rimewatch.Role) error {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeMembers); err != nil {
 		return err
 	}
 	if err := (&rimewatch.Member{Role: role}).Check(); err != nil {
@@ -111,7 +111,7 @@ func (s *settings) knownSites(ctx context.Context, p Principal, sites rimewatch.
 // tokens and invitations that he made there end.
 func (s *Service) RemoveMember(ctx context.Context, p Principal, userID int64, now rimewatch.Time) error {
 	if p.UserID == 0 || p.UserID != userID {
-		if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+		if err := p.Require(rimewatch.ScopeMembers); err != nil {
 			return err
 		}
 		m, err := s.member(ctx, p, userID)

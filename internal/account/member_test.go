@@ -7,15 +7,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-var allRoles = []rimewatch.Role{rimewatch.RoleViewer, rimewatch.RoleTechnician, rimewatch.RoleAdmin, rimewatch.RoleOwner}
-
 // Who may give, take and end which role: admins all but owner, owners all.
 func TestWhoManagesMembers(t *testing.T) {
 	f := newFixture(t)
 	f.person("keeper@example.com", rimewatch.RoleOwner) // so that no target is the last owner
 	token := Principal{WorkspaceID: f.ws.ID, TokenID: 1, Scopes: rimewatch.ScopesFull}
 	actors := map[string]Principal{"token": token, "operator": f.op}
-	for _, r := range allRoles {
+	for _, r := range rimewatch.Roles {
 		actors[string(r)] = f.as(r)
 	}
 	n := 0
@@ -37,7 +35,7 @@ func TestWhoManagesMembers(t *testing.T) {
 			same(t, rimewatch.CodeOf(err), may(rimewatch.RoleViewer))
 			_, err = f.Invitations(f.ctx, actor)
 			same(t, rimewatch.CodeOf(err), may(rimewatch.RoleViewer))
-			for _, role := range allRoles {
+			for _, role := range rimewatch.Roles {
 				n++
 				v, link, err := f.Invite(f.ctx, actor, InviteRequest{Email: fmt.Sprintf("n%d@example.com", n), Role: role}, t0)
 				same(t, rimewatch.CodeOf(err), may(role))
@@ -49,7 +47,7 @@ func TestWhoManagesMembers(t *testing.T) {
 				_, _, err = f.RenewInvitation(f.ctx, actor, invited.ID, t0)
 				same(t, rimewatch.CodeOf(err), may(role))
 				same(t, rimewatch.CodeOf(f.WithdrawInvitation(f.ctx, actor, invited.ID)), may(role))
-				for _, to := range allRoles {
+				for _, to := range rimewatch.Roles {
 					u := target(role)
 					m, err := f.ChangeMember(f.ctx, actor, u.ID, MemberPatch{Role: to})
 					same(t, rimewatch.CodeOf(err), may(role, to))

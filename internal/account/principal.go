@@ -10,6 +10,7 @@ type Principal struct {
 	WorkspaceID int64          // 0 for a person who is no member
 	UserID      int64          // 0 for tokens and the operator
 	TokenID     int64          // 0 for sessions and the operator
+	MadeBy      int64          // the person who made the token; 0 for sessions, and where the command line did
 	SessionID   int64          // 0 for tokens and the operator
 	Role        rimewatch.Role // "" for tokens, and for a person who is no member
 	Scopes      rimewatch.Scopes
@@ -25,6 +26,9 @@ type Principal struct {
 	strong   bool           // the session was begun with a second factor, or by a provider
 	lookedAt int64          // the workspace that the session looks at, a member of it or not
 }
+
+// person is who answers for what the principal does: a token's maker, 0 = the operator.
+func (p *Principal) person() int64 { return max(p.UserID, p.MadeBy) }
 
 // Sites returns the sites that the principal is limited to, nil = all.
 func (p *Principal) Sites() rimewatch.Sites {
@@ -66,14 +70,21 @@ func (p *Principal) errNoMember() error {
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "You are not a member of this workspace.")
 }
 
-// Require checks scopes: CodeForbidden, whose fields.scope names the missing
-// ones.
+// Require checks scopes: CodeForbidden, whose fields.scope names those that a token lacks;
+// to a person it names the role that has them.
 func (p *Principal) Require(want rimewatch.Scopes) error {
 	if p.Session && p.Role == "" {
 		return p.errNoMember()
 	}
 	if p.Scopes.Has(want) {
 		return nil
+	}
+	if p.Session {
+		for _, r := range rimewatch.Roles {
+			if r.Scopes().Has(want) {
+				return p.RequireRole(r)
+			}
+		}
 	}
 	e := rimewatch.Errorf(rimewatch.CodeForbidden, "The token lacks the scope for this.")
 	for _, n := range (want &^ p.Scopes).Names() {

@@ -31,10 +31,11 @@ type TokenRequest struct {
 }
 
 // CreateToken makes an API token for the principal's workspace. plain is the
-// token itself: it is given out here and never again. Needs the role admin.
-// CodeValidationFailed with the fields name, scopes, expires_at.
+// token itself: it is given out here and never again. Needs ScopeTokens, and whatever it
+// shall hold; a token makes only such as may less and end no later than itself, for the person
+// who made it. CodeValidationFailed with the fields name, scopes, expires_at.
 func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, now rimewatch.Time) (t rimewatch.Token, plain string, err error) {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeTokens); err != nil {
 		return t, "", err
 	}
 	if r.Scopes == 0 {
@@ -43,8 +44,20 @@ func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, n
 	if r.ExpiresAt != 0 && (r.ExpiresAt <= now || r.ExpiresAt > rimewatch.MaxTime) {
 		return t, "", rimewatch.Invalid("expires_at", "must be in the future")
 	}
-	if err := p.Require(r.Scopes & rimewatch.ScopesFull); err != nil {
+	if err := p.Require(r.Scopes & (rimewatch.ScopesFull | rimewatch.ScopesManage)); err != nil {
 		return t, "", err
+	}
+	if p.TokenID != 0 {
+		if r.Scopes.Has(rimewatch.ScopeTokens) {
+			return t, "", rimewatch.Invalid("scopes", "a token cannot give tokens: a person does")
+		}
+		own, err := s.Token(ctx, p)
+		if err != nil {
+			return t, "", err
+		}
+		if own.ExpiresAt != 0 && (r.ExpiresAt == 0 || r.ExpiresAt > own.ExpiresAt) {
+			return t, "", rimewatch.Invalid("expires_at", "must not be after the end of the token that makes it")
+		}
 	}
 	sites, err := (&settings{s.store}).knownSites(ctx, p, r.Sites)
 	if err != nil {
@@ -55,7 +68,7 @@ func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, n
 	}
 	t = rimewatch.Token{
 		WorkspaceID: p.WorkspaceID, Name: normalText(r.Name), Prefix: plain[:tokenPrefixLen], Hash: rimewatch.HashToken(plain),
-		Scopes: r.Scopes, Sites: sites, CreatedBy: p.UserID, CreatedAt: now, ExpiresAt: r.ExpiresAt,
+		Scopes: r.Scopes, Sites: sites, CreatedBy: p.person(), CreatedAt: now, ExpiresAt: r.ExpiresAt,
 	}
 	if err := s.store.People().CreateToken(ctx, &t); err != nil {
 		return rimewatch.Token{}, "", err
@@ -81,9 +94,9 @@ func (s *tokens) newToken() (string, error) {
 }
 
 // Tokens lists the workspace's tokens that were not revoked, by id; last uses
-// are as new as this process knows. Needs the role admin.
+// are as new as this process knows. Needs ScopeTokens.
 func (s *tokens) Tokens(ctx context.Context, p Principal) ([]store.TokenView, error) {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeTokens); err != nil {
 		return nil, err
 	}
 	list, err := s.store.People().Tokens(ctx, p.WorkspaceID)
@@ -98,10 +111,13 @@ func (s *tokens) Tokens(ctx context.Context, p Principal) ([]store.TokenView, er
 }
 
 // RevokeToken ends a token of the principal's workspace: at once in this
-// process, within a second in others. Needs the role admin; CodeNotFound.
-// Revoking twice is no error.
+// process, within a second in others. Needs ScopeTokens; a token ends none that may more than
+// itself. CodeNotFound. Revoking twice is no error.
 func (s *tokens) RevokeToken(ctx context.Context, p Principal, id int64, now rimewatch.Time) error {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeTokens); err != nil {
+		return err
+	}
+	if _, err := s.within(ctx, p, id); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return err
 	}
 	if err := s.store.People().RevokeToken(ctx, p.WorkspaceID, id, now); err != nil {
@@ -109,6 +125,67 @@ func (s *tokens) RevokeToken(ctx context.Context, p Principal, id int64, now rim
 	}
 	s.dropToken(id)
 	return nil
+}
+
+// Token is the one that the principal is: CodeNotFound for a person.
+func (s *tokens) Token(ctx context.Context, p Principal) (store.TokenView, error) {
+	if p.TokenID == 0 {
+		return store.TokenView{}, rimewatch.Errorf(rimewatch.CodeNotFound, "This is about the API token that asks; you are signed in instead.")
+	}
+	return s.token(ctx, p.WorkspaceID, p.TokenID)
+}
+
+// token finds a token that was not revoked: CodeNotFound.
+func (s *tokens) token(ctx context.Context, workspaceID, id int64) (store.TokenView, error) {
+	list, err := s.store.People().Tokens(ctx, workspaceID)
+	if err != nil {
+		return store.TokenView{}, err
+	}
+	i := slices.IndexFunc(list, func(t store.TokenView) bool { return t.ID == id && t.RevokedAt == 0 })
+	if i < 0 {
+		return store.TokenView{}, rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such token.")
+	}
+	return list[i], nil
+}
+
+// within finds a token that may nothing which the principal may not.
+func (s *tokens) within(ctx context.Context, p Principal, id int64) (store.TokenView, error) {
+	t, err := s.token(ctx, p.WorkspaceID, id)
+	if err == nil && p.TokenID != 0 {
+		err = p.Require(t.Scopes &^ rimewatch.ScopeStatusRead)
+	}
+	return t, err
+}
+
+// MaxTokenGrace bounds for how long a token goes on that another one replaces, in milliseconds.
+const MaxTokenGrace = 7 * rimewatch.Day
+
+// RotateToken makes another token of the same name, scopes, sites and end, and has the old one
+// end after grace. Needs ScopeTokens; a token rotates none that may more than itself.
+// CodeNotFound where it has ended; CodeValidationFailed on grace_s.
+func (s *tokens) RotateToken(ctx context.Context, p Principal, id int64, grace, now rimewatch.Time) (t rimewatch.Token, plain string, err error) {
+	if err := p.Require(rimewatch.ScopeTokens); err != nil {
+		return t, "", err
+	}
+	if grace < 0 || grace > MaxTokenGrace {
+		return t, "", rimewatch.Invalid("grace_s", "must be from 0 to %d", MaxTokenGrace/rimewatch.Second)
+	}
+	old, err := s.within(ctx, p, id)
+	if err == nil && old.ExpiresAt != 0 && old.ExpiresAt <= now {
+		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such token.")
+	}
+	if err != nil {
+		return t, "", err
+	}
+	if plain, err = s.newToken(); err != nil {
+		return t, "", err
+	}
+	t = old.Token
+	t.ID, t.Prefix, t.Hash, t.CreatedAt, t.LastUsedAt = 0, plain[:tokenPrefixLen], rimewatch.HashToken(plain), now, 0
+	if err := s.store.People().RotateToken(ctx, id, &t, now+grace); err != nil {
+		return rimewatch.Token{}, "", err
+	}
+	return t, plain, nil
 }
 
 // dropToken forgets a token that was revoked and says so to those who use it.

@@ -44,7 +44,7 @@ func (s *settings) Workspace(ctx context.Context, p Principal) (rimewatch.Worksp
 // limits.<type>.<limit>, also where a safety limit would be loosened without
 // confirmation.
 func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch WorkspacePatch, now rimewatch.Time) (rimewatch.Workspace, error) {
-	if err := p.RequireRole(rimewatch.RoleAdmin); err != nil {
+	if err := p.Require(rimewatch.ScopeSettings); err != nil {
 		return rimewatch.Workspace{}, err
 	}
 	if patch.TimeZone != nil {

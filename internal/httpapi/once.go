@@ -37,9 +37,11 @@ const (
 	keysPerHour = 60_000
 )
 
-// takesKey reports whether a route heeds an Idempotency-Key: what tokens may do.
-// Answers to people may hold secrets, which are not kept.
-func (rt *Route) takesKey() bool { return rt.Method == http.MethodPost && rt.Access.Scopes != 0 }
+// takesKey reports whether a route heeds an Idempotency-Key: what devices and programs do. Answers
+// to those who manage may hold secrets, which are not kept.
+func (rt *Route) takesKey() bool {
+	return rt.Method == http.MethodPost && rt.Access.Scopes != 0 && rt.Access.Scopes&rimewatch.ScopesManage == 0
+}
 
 // Keyed reports whether a request has an Idempotency-Key.
 func Keyed(r *http.Request) bool {

@@ -87,9 +87,9 @@ func describe(rt *Route) *huma.Operation {
 	if !rt.Access.Public {
 		op.Security = []map[string][]string{{"token": {}}, {"session": {}}}
 		switch {
-		case rt.Access.Role != "" || rt.Access.Own:
+		case rt.Access.people():
 			op.Security = op.Security[1:]
-		case rt.Access.Scopes&^rimewatch.ScopesFull != 0: // no person has them
+		case rt.Access.Scopes&rimewatch.ScopeStatusRead != 0: // no person has it
 			op.Security = op.Security[:1]
 		}
 	}
@@ -104,10 +104,12 @@ func accessText(x *access) string {
 	switch {
 	case x.Public:
 		return "Needs no token."
+	case x.Role != "" && x.Scopes != 0:
+		return "Needs a signed-in user with the role " + string(x.Role) + ", or a token with the scope `" + strings.Join(x.Scopes.Names(), "`, `") + "`."
 	case x.Role != "":
-		return "Needs a signed-in user with the role " + string(x.Role) + "; an API token cannot do this."
+		return "Needs a signed-in user with the role " + string(x.Role) + "; an API token cannot do this, since " + x.Why + "."
 	case x.Own:
-		return "Needs a signed-in user, a member of a workspace or not; an API token cannot do this."
+		return "Needs a signed-in user, a member of a workspace or not; an API token cannot do this, since " + x.Why + "."
 	case x.Scopes == 0:
 		return "Needs a token or a signed-in user."
 	default:

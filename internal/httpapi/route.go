@@ -49,21 +49,33 @@ type Route struct {
 type access struct {
 	Public bool
 	Scopes rimewatch.Scopes // of a token or of a person's role
-	Role   rimewatch.Role   // of a person; tokens never pass
+	Role   rimewatch.Role   // of a person; tokens pass by Scopes, or never
 	Own    bool             // a signed-in person, who need not be a member anywhere
+	Why    string           // it stays with people, in words
 }
 
 // Who may call a route that asks for no scope and no role.
 var (
 	Public   = access{Public: true}
-	SignedIn = access{Own: true}
+	SignedIn = access{Own: true, Why: ownAccount}
 )
 
 // Scope admits principals that hold all of s.
 func Scope(s rimewatch.Scopes) access { return access{Scopes: s} }
 
-// Person admits signed-in people of at least role r.
-func Person(r rimewatch.Role) access { return access{Role: r} }
+const ownAccount = "it is about that person's own account"
+
+// Myself admits signed-in members to what is about themselves.
+var Myself = access{Role: rimewatch.RoleViewer, Why: ownAccount}
+
+// Person admits signed-in people of at least role r, and no token, for a reason.
+func Person(r rimewatch.Role, why string) access { return access{Role: r, Why: why} }
+
+// Either admits signed-in people of at least role r, and tokens that hold all of s.
+func Either(r rimewatch.Role, s rimewatch.Scopes) access { return access{Role: r, Scopes: s} }
+
+// people reports whether tokens never pass.
+func (x *access) people() bool { return x.Own || x.Role != "" && x.Scopes == 0 }
 
 func (x access) check(p *account.Principal) *rimewatch.Error {
 	var err error
@@ -71,7 +83,7 @@ func (x access) check(p *account.Principal) *rimewatch.Error {
 	case x.Public:
 	case x.Own:
 		err = p.RequirePerson()
-	case x.Role != "":
+	case x.Role != "" && (p.Session || x.Scopes == 0):
 		err = p.RequireRole(x.Role)
 	default:
 		err = p.Require(x.Scopes)

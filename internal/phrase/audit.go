@@ -228,6 +228,7 @@ var auditTitles = map[string]string{
 	"source.updated":               "Source updated",
 	"token.created":                "Token created",
 	"token.narrowed":               "Token limited to sending readings",
+	"token.rotated":                "Token replaced by a new one",
 	"token.revoked":                "Token revoked",
 	"token.taken_over":             "Token taken over by the workspace",
 	"user.break_glass_named":       "Named as the emergency account",
@@ -274,7 +275,7 @@ var auditLabels = map[string]string{
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
 	"severities": "Severities", "severity": "Severity", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
 	"warm": "Too warm", "temp_max": "Warm limit", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
-	"topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "username": "User name",
+	"replaces": "Instead of token", "topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "username": "User name",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",
 }
 

@@ -165,6 +165,9 @@ type People interface {
 	Tokens(ctx context.Context, workspaceID int64) ([]TokenView, error)
 	// RevokeToken is idempotent: the first time of revocation is kept.
 	RevokeToken(ctx context.Context, workspaceID, id int64, now rimewatch.Time) error
+	// RotateToken makes next, of the same workspace, and has the token id end at until at the
+	// latest: CodeNotFound where it was revoked or is of another workspace.
+	RotateToken(ctx context.Context, id int64, next *rimewatch.Token, until rimewatch.Time) error
 	// TouchTokens records last uses; an older time never replaces a newer one.
 	TouchTokens(ctx context.Context, lastUsed map[int64]rimewatch.Time) error
 }

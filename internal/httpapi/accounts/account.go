@@ -342,7 +342,7 @@ func (a people) accountRoutes() []httpapi.Route {
 			Also: []rimewatch.Code{rimewatch.CodeUnauthenticated}, Description: "Sets the session cookie.", Bind: httpapi.Handle(a.signIn),
 		},
 		{Method: http.MethodPost, Path: "/v1/auth/sign-out", ID: "sign-out", Tag: "Account", Summary: "Sign out", Access: httpapi.SignedIn, Bind: httpapi.Handle(a.signOut)},
-		{Method: http.MethodGet, Path: "/v1/me", Sited: true, ID: "get-me", Tag: "Account", Summary: "Get the signed-in person", Access: httpapi.Person(rimewatch.RoleViewer), Bind: httpapi.Handle(a.me)},
+		{Method: http.MethodGet, Path: "/v1/me", Sited: true, ID: "get-me", Tag: "Account", Summary: "Get the signed-in person", Access: httpapi.Myself, Bind: httpapi.Handle(a.me)},
 		{
 			Method: http.MethodGet, Path: "/v1/me/workspaces", ID: "list-my-workspaces", Tag: "Account", Summary: "List your workspaces", Access: httpapi.SignedIn,
 			Description: "Also answers when the session looks at a workspace that you are no member of any more, where everything else is 403.", Bind: httpapi.Handle(a.myWorkspaces),

@@ -133,7 +133,7 @@ func (a people) joinWorkspace(ctx context.Context, in *httpapi.BodyInput[Invitat
 }
 
 func (a people) invitationRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeMembers)
 	gone := []rimewatch.Code{rimewatch.CodeNotFound}
 	return []httpapi.Route{
 		{

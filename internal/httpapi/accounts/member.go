@@ -85,7 +85,7 @@ func (a people) removeMember(ctx context.Context, in *httpapi.IDInput) (httpapi.
 }
 
 func (a people) memberRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeMembers)
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/members", ID: "list-members", Tag: "Workspace", Summary: "List members and invitations", Access: admin, Bind: httpapi.Handle(a.listMembers)},
@@ -99,8 +99,8 @@ func (a people) memberRoutes() []httpapi.Route {
 			Description: "The id is the user's. The last owner stays one. A member who becomes admin or owner is no longer limited to sites. Streams of the member end.", Also: conflict, Bind: httpapi.Handle(a.changeMember),
 		},
 		{
-			Method: http.MethodDelete, Path: "/v1/members/{id}", Sited: true, ID: "remove-member", Tag: "Workspace", Summary: "Remove a member, or leave", Access: httpapi.Person(rimewatch.RoleViewer),
-			Description: "The id is the user's. Removing someone else requires the role admin. The last owner cannot leave. Tokens and invitations created by the member end too.",
+			Method: http.MethodDelete, Path: "/v1/members/{id}", Sited: true, ID: "remove-member", Tag: "Workspace", Summary: "Remove a member, or leave", Access: httpapi.Either(rimewatch.RoleViewer, rimewatch.ScopeMembers),
+			Description: "The id is the user's. Removing someone else requires the role admin, or the scope `members`. The last owner cannot leave. Tokens and invitations created by the member end too.",
 			Also:        conflict, Bind: httpapi.Handle(a.removeMember),
 		},
 	}

@@ -15,6 +15,8 @@ type tokenAdmin interface {
 	CreateToken(ctx context.Context, p account.Principal, r account.TokenRequest, now rimewatch.Time) (rimewatch.Token, string, error)
 	Tokens(ctx context.Context, p account.Principal) ([]store.TokenView, error)
 	RevokeToken(ctx context.Context, p account.Principal, id int64, now rimewatch.Time) error
+	RotateToken(ctx context.Context, p account.Principal, id int64, grace, now rimewatch.Time) (rimewatch.Token, string, error)
+	Token(ctx context.Context, p account.Principal) (store.TokenView, error)
 }
 
 // Token is an API token as it is listed.
@@ -54,7 +56,7 @@ func (a people) listTokens(ctx context.Context, _ *httpapi.NoInput) (TokenList, 
 // TokenCreate is the body that makes a token.
 type TokenCreate struct {
 	Name      string          `json:"name" minLength:"1" maxLength:"200"`
-	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets full, ingest and read. Default: full." enum:"full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write,status:read"`
+	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets: ingest sends readings, read reads, full does what a technician does, admin what an admin does. Default: full." enum:"admin,full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write,status:read,notifications,members,tokens,settings,sources,audit:read,export:read"`
 	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" nullable:"true" doc:"Default: never."`
 	SiteIDs   rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the token to these sites. Default: all."`
 }
@@ -88,19 +90,60 @@ func (a people) createToken(ctx context.Context, in *httpapi.BodyInput[TokenCrea
 	return NewToken{tokenJSON(&t, maker), plain}, nil
 }
 
+// OwnToken is the token that asks.
+type OwnToken struct {
+	Token     Token          `json:"token" doc:"What it may do at present: of managing, no more than the person who made it."`
+	Workspace wire.Workspace `json:"workspace"`
+}
+
+func (a people) ownToken(ctx context.Context, _ *httpapi.NoInput) (OwnToken, error) {
+	p := httpapi.CallOf(ctx).Principal
+	t, err := a.service.Token(ctx, p)
+	if err != nil {
+		return OwnToken{}, err
+	}
+	w, err := a.Auth().Workspace(ctx, p)
+	t.Scopes = p.Scopes
+	return OwnToken{tokenJSON(&t.Token, t.CreatedByName), wire.NewWorkspace(&w)}, err
+}
+
+// TokenRotate is the body that has another token take the place of one.
+type TokenRotate struct {
+	GraceS int64 `json:"grace_s,omitempty" minimum:"0" maximum:"604800" doc:"For how long the old token goes on, in seconds. Default: 0, it ends at once." example:"86400"`
+}
+
+func (a people) rotateToken(ctx context.Context, in *httpapi.IDBody[TokenRotate]) (NewToken, error) {
+	c := httpapi.CallOf(ctx)
+	t, plain, err := a.service.RotateToken(ctx, c.Principal, in.Number(), rimewatch.Time(in.Body.GraceS)*rimewatch.Second, c.Now)
+	if err != nil {
+		return NewToken{}, err
+	}
+	maker, err := a.service.Token(ctx, account.Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID})
+	return NewToken{tokenJSON(&t, maker.CreatedByName), plain}, err
+}
+
 func (a people) revokeToken(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, error) {
 	c := httpapi.CallOf(ctx)
 	return httpapi.Done{}, a.service.RevokeToken(ctx, c.Principal, in.Number(), c.Now)
 }
 
 func (a people) tokenRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeTokens)
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/tokens", ID: "list-tokens", Tag: "Workspace", Summary: "List API tokens", Access: admin, Bind: httpapi.Handle(a.listTokens)},
 		{
 			Method: http.MethodPost, Path: "/v1/tokens", ID: "create-token", Tag: "Workspace", Summary: "Create an API token", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated,
-			Also: []rimewatch.Code{rimewatch.CodeQuotaExceeded},
-			Bind: httpapi.Handle(a.createToken),
+			Description: "A token with the scope tokens makes only such as may less than itself, and end no later.",
+			Also:        []rimewatch.Code{rimewatch.CodeQuotaExceeded},
+			Bind:        httpapi.Handle(a.createToken),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/tokens/{id}/rotate", ID: "rotate-token", Tag: "Workspace", Summary: "Replace an API token", Access: admin, Body: httpapi.OptionalJSONBody, Status: http.StatusCreated,
+			Description: "Makes a token of the same name, scopes, sites and end. The old one ends when its grace is over.", Bind: httpapi.Handle(a.rotateToken),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/token", Sited: true, ID: "get-token", Tag: "Workspace", Summary: "Get the API token that asks", Access: httpapi.Scope(0), Also: []rimewatch.Code{rimewatch.CodeNotFound},
+			Description: "Its name, workspace, scopes, sites and end. How much it may send is in the headers RateLimit and RateLimit-Policy of each answer.", Bind: httpapi.Handle(a.ownToken),
 		},
 		{
 			Method: http.MethodDelete, Path: "/v1/tokens/{id}", ID: "revoke-token", Tag: "Workspace", Summary: "Revoke an API token", Access: admin,

@@ -100,7 +100,7 @@ func Routes(deleted Deleted) func(*httpapi.API) []httpapi.Route {
 
 func (a *routes) routes() []httpapi.Route {
 	return []httpapi.Route{{
-		Method: http.MethodGet, Path: "/v1/workspace/export", ID: "export-workspace", Tag: "Workspace", Summary: "Export the workspace", Access: httpapi.Person(rimewatch.RoleOwner),
+		Method: http.MethodGet, Path: "/v1/workspace/export", ID: "export-workspace", Tag: "Workspace", Summary: "Export the workspace", Access: httpapi.Scope(rimewatch.ScopeExportRead),
 		Also: []rimewatch.Code{rimewatch.CodeRateLimited}, ZIP: true,
 		Description: "All of it as a ZIP, streamed: every list of the API as JSON, and each device's readings and hourly values as CSV, those of deleted devices (deleted-devices.json) too, as SERIAL~ID.csv. " +
 			"What waits for devices to be accepted is not in it. " +
@@ -118,6 +118,7 @@ func (a *routes) export(c *httpapi.Call) error {
 	defer a.running.Delete(c.Workspace())
 	c.Header("Content-Type", httpapi.TypeZIP)
 	c.Header("Content-Disposition", fmt.Sprintf(`attachment; filename="rimewatch-%s.zip"`, c.Now.Std().Format("2006-01-02")))
+	c.Principal.Scopes = rimewatch.RoleOwner.Scopes() // who may export reads all that is in it
 	x := &exporter{api: a.API, gone: a.deleted, call: c, zip: zip.NewWriter(out{c})}
 	err := x.all()
 	if err == nil {

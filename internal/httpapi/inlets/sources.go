@@ -402,7 +402,7 @@ func (a *api) preview(ctx context.Context, in *sourceBody[PreviewBody]) (inlet.R
 }
 
 func (a *api) sourceRoutes() []httpapi.Route {
-	read, admin := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Person(rimewatch.RoleAdmin)
+	read, admin := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeSources)
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/sources", ID: "list-sources", Tag: "Sources", Summary: "List sources", Access: read,

@@ -260,7 +260,7 @@ func (a *api) maySend(c *httpapi.Call) error {
 }
 
 func (a *api) channelRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeNotifications)
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
 	r := &httpapi.Resource[rimewatch.Channel]{
 		Path: "/v1/channels", ID: "channel", Tag: "Notifications", One: "a channel", Many: "channels", Read: admin, Write: admin,

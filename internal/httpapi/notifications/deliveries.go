@@ -158,7 +158,7 @@ func (a *api) deliveryRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/deliveries/{id}/resend", ID: "resend-delivery", Tag: "Notifications", Summary: "Send a message again",
-			Access: httpapi.Person(rimewatch.RoleAdmin), Also: []rimewatch.Code{rimewatch.CodeConflict},
+			Access: httpapi.Scope(rimewatch.ScopeNotifications), Also: []rimewatch.Code{rimewatch.CodeConflict},
 			Description: "A delivery that was never sent is retried under its key; one that was sent becomes a new delivery. Does not wait for the outcome. 409 when the channel was deleted.", Bind: httpapi.Handle(a.resendDelivery),
 		},
 	}

@@ -270,7 +270,7 @@ func (a *api) editRoute(ctx context.Context, b *RouteUpdate) (func(*rimewatch.Ro
 }
 
 func (a *api) routingRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeNotifications)
 	r := &httpapi.Resource[rimewatch.Route]{
 		Path: "/v1/routes", ID: "route", Tag: "Notifications", One: "a route", Many: "routes", Read: admin, Write: admin,
 		Things:  func(context.Context) store.Resource[rimewatch.Route] { return a.Store.Routes() },

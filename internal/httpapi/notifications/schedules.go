@@ -169,7 +169,7 @@ func (a *api) sendReport(ctx context.Context, in *httpapi.IDInput) (ReportSent, 
 }
 
 func (a *api) scheduleRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeNotifications)
 	r := &httpapi.Resource[rimewatch.ReportSchedule]{
 		Path: "/v1/report-schedules", ID: "report-schedule", Tag: "Notifications", One: "a scheduled report", Many: "scheduled reports", Read: admin, Write: admin,
 		Things:  func(context.Context) store.Resource[rimewatch.ReportSchedule] { return a.Store.ReportSchedules() },

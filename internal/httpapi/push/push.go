@@ -55,7 +55,7 @@ const (
 func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		a := &api{frame, cfg, httpapi.NewLimiter(triesPerMinute, triesBurst, "person")}
-		person := httpapi.Person(rimewatch.RoleViewer)
+		person := httpapi.Myself
 		return []httpapi.Route{
 			{
 				Method: http.MethodGet, Path: "/v1/me/push", ID: "list-push-devices", Tag: "Account", Summary: "List my devices that take notifications", Access: person,

@@ -86,7 +86,7 @@ func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error
 
 func (a alerts) auditRoutes() []httpapi.Route {
 	return []httpapi.Route{{
-		Method: http.MethodGet, Path: "/v1/audit", ID: "list-audit", Tag: "Workspace", Summary: "List the audit log", Access: httpapi.Person(rimewatch.RoleAdmin), Paged: true,
+		Method: http.MethodGet, Path: "/v1/audit", ID: "list-audit", Tag: "Workspace", Summary: "List the audit log", Access: httpapi.Scope(rimewatch.ScopeAuditRead), Paged: true,
 		Description: "The audit trail of the workspace, newest first. Entries are only ever added; each is chained to the one before it.", Bind: httpapi.Handle(a.listAudit),
 	}}
 }

@@ -46,7 +46,7 @@ func TestStatus(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.do(get("/openapi.json", "")).body), &described); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"/v1/status": "[map[token:[]]]", "/v1/devices": "[map[token:[]] map[session:[]]]", "/v1/members": "[map[session:[]]]"} {
+	for path, want := range map[string]string{"/v1/status": "[map[token:[]]]", "/v1/devices": "[map[token:[]] map[session:[]]]", "/v1/members": "[map[token:[]] map[session:[]]]", "/v1/me": "[map[session:[]]]"} {
 		if got := fmt.Sprint(described.Paths[path]["get"].Security); got != want {
 			t.Errorf("%s is described with %s, want %s", path, got, want)
 		}

@@ -127,21 +127,21 @@ func (a workspaces) keepWorkspace(ctx context.Context, _ *httpapi.NoInput) (Work
 }
 
 func (a workspaces) workspaceRoutes() []httpapi.Route {
-	admin := httpapi.Person(rimewatch.RoleAdmin)
+	admin := httpapi.Scope(rimewatch.ScopeSettings)
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/workspace", Sited: true, ID: "get-workspace", Tag: "Workspace", Summary: "Get the workspace", Access: httpapi.Person(rimewatch.RoleViewer), Bind: httpapi.Handle(a.getWorkspace)},
+		{Method: http.MethodGet, Path: "/v1/workspace", Sited: true, ID: "get-workspace", Tag: "Workspace", Summary: "Get the workspace", Access: httpapi.Either(rimewatch.RoleViewer, rimewatch.ScopeSettings), Bind: httpapi.Handle(a.getWorkspace)},
 		{
 			Method: http.MethodPatch, Path: "/v1/workspace", ID: "update-workspace", Tag: "Workspace", Summary: "Change the settings of the workspace", Access: admin, Body: httpapi.JSONBody,
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Bind: httpapi.Handle(a.updateWorkspace),
 		},
 		{
-			Method: http.MethodDelete, Path: "/v1/workspace", ID: "delete-workspace", Tag: "Workspace", Summary: "Delete the workspace", Access: httpapi.Person(rimewatch.RoleOwner), Body: httpapi.JSONBody,
+			Method: http.MethodDelete, Path: "/v1/workspace", ID: "delete-workspace", Tag: "Workspace", Summary: "Delete the workspace", Access: httpapi.Person(rimewatch.RoleOwner, "it ends everything for everybody"), Body: httpapi.JSONBody,
 			Also:        []rimewatch.Code{rimewatch.CodeConflict},
 			Description: "Requires its name to be typed again. Everything in it is erased at `delete_at`, in 7 days; until then it works as before, can be exported and can be kept after all.",
 			Bind:        httpapi.Handle(a.deleteWorkspace),
 		},
 		{
-			Method: http.MethodPost, Path: "/v1/workspace/keep", ID: "keep-workspace", Tag: "Workspace", Summary: "Keep a deleted workspace", Access: httpapi.Person(rimewatch.RoleOwner),
+			Method: http.MethodPost, Path: "/v1/workspace/keep", ID: "keep-workspace", Tag: "Workspace", Summary: "Keep a deleted workspace", Access: httpapi.Person(rimewatch.RoleOwner, "it ends everything for everybody"),
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
 		},
 	}

@@ -57,6 +57,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"session workspace", (*control).sessionWorkspace},
 		{"tokens", (*control).tokens},
 		{"token revocation", (*control).tokenRevocation},
+		{"token rotation", (*control).tokenRotation},
 		{"token use", (*control).tokenUse},
 		{"audit trail", (*control).auditTrail},
 		{"audit pages", (*control).auditPages},

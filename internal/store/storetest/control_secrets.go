@@ -132,6 +132,35 @@ func (c *control) tokens() {
 	}
 }
 
+func (c *control) tokenRotation() {
+	a, b := c.workspace("a"), c.workspace("b")
+	x := c.token(a, 0, "x")
+	next := x
+	next.Hash, next.Prefix = hashOf("next"), "rw_next00"
+	elsewhere := next
+	elsewhere.WorkspaceID = b.ID
+	c.code(c.s.People().RotateToken(c.ctx, x.ID, &elsewhere, t0+5), rimewatch.CodeNotFound)
+	got, err := c.s.People().TokenByHash(c.ctx, x.Hash)
+	c.ok(err)
+	c.same(got, x)
+	c.ok(c.s.People().RotateToken(c.ctx, x.ID, &next, t0+5))
+	got, err = c.s.People().TokenByHash(c.ctx, next.Hash)
+	c.ok(err)
+	c.same(got, next)
+	x.ExpiresAt = t0 + 5
+	got, err = c.s.People().TokenByHash(c.ctx, x.Hash)
+	c.ok(err)
+	c.same(got, x)
+	third := next // and never longer than it would have lasted
+	third.Hash = hashOf("third")
+	c.ok(c.s.People().RotateToken(c.ctx, x.ID, &third, t0+50))
+	got, err = c.s.People().TokenByHash(c.ctx, x.Hash)
+	c.ok(err)
+	c.same(got, x)
+	c.ok(c.s.People().RevokeToken(c.ctx, a.ID, x.ID, t0+2))
+	c.code(c.s.People().RotateToken(c.ctx, x.ID, &third, t0+50), rimewatch.CodeNotFound)
+}
+
 func (c *control) tokenRevocation() {
 	a, b := c.workspace("a"), c.workspace("b")
 	x := c.token(a, 0, "x")

@@ -113,7 +113,7 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 		return err
 	}
 	return a.write(ctx, func(conn Conn) (err error) {
-		if err := room(conn, rimewatch.Sentencef("tokens"), a.quotas.Tokens, "SELECT count(*) FROM token WHERE workspace_id = ? AND revoked_at = 0", t.WorkspaceID); err != nil {
+		if err := room(conn, rimewatch.Sentencef("tokens"), a.quotas.Tokens, "SELECT count(*) FROM token WHERE workspace_id = ? AND revoked_at = 0 AND (expires_at = 0 OR expires_at > ?)", t.WorkspaceID, int64(t.CreatedAt)); err != nil {
 			return err
 		}
 		t.ID, err = tokenTable.insert(conn, t)
@@ -125,6 +125,30 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 			detail["site_ids"] = t.Sites
 		}
 		return a.audit(ctx, conn, t.WorkspaceID, "token.created", subject("token", t.ID), detail)
+	})
+}
+
+// RotateToken implements store.People.
+func (a Access) RotateToken(ctx context.Context, id int64, next *rimewatch.Token, until rimewatch.Time) error {
+	if err := next.Check(); err != nil {
+		return err
+	}
+	return a.write(ctx, func(conn Conn) error {
+		old, err := tokenTable.find(conn, "id = ? AND workspace_id = ? AND revoked_at = 0", id, next.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		if old.ExpiresAt != 0 {
+			until = min(until, old.ExpiresAt)
+		}
+		if _, err := exec(conn, "UPDATE token SET expires_at = ? WHERE id = ?", int64(until), old.ID); err != nil {
+			return err
+		}
+		if next.ID, err = tokenTable.insert(conn, next); err != nil {
+			return err
+		}
+		detail := store.Fields{"name": next.Name, "replaces": old.ID, "until": until}
+		return a.audit(ctx, conn, next.WorkspaceID, "token.rotated", subject("token", next.ID), detail)
 	})
 }
 

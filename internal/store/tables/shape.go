@@ -198,7 +198,7 @@ func (c textCell[S]) scan(row Row, i int) error { *c.p = S(row.ColumnText(i)); r
 func (c textCell[S]) keep(old cell)             { *c.p = *old.(textCell[S]).p }
 func nameKey(name string) column                { return derived("name_key", rimewatch.TextKey(name)) }
 
-type integer interface{ ~int | ~int64 | ~uint16 }
+type integer interface{ ~int | ~int64 | ~uint32 }
 
 type numberCell[N integer] struct{ p *N }
 
