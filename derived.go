@@ -30,6 +30,7 @@ const (
 	ZoneStill             = "product_zone_still" // the product zone shows one number all the time
 	SilentTime            = "silence"
 	ReadingAge            = "reading_age"
+	ZoneAge               = "product_zone_age"
 	SilentDevices         = "silent_devices"
 
 	// Measurements that a data alert is about together.
@@ -56,6 +57,7 @@ var deriveds = [...]Derived{
 	{ZoneStill, "Standstill of the product zone", "", 0},
 	{SilentTime, "Silence", "s", 0},
 	{ReadingAge, "Age of the newest measurement", "s", 0},
+	{ZoneAge, "Age of the product temperature", "s", 0},
 	{SilentDevices, "Silent devices", "", 0},
 	{AllTemperatures, "All temperatures", "", 0},
 	{ZoneAndAmbient, "Product zone and ambient", "", 0},

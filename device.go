@@ -34,6 +34,7 @@ type Device struct {
 	InstalledAt        Time              `json:"installed_at,omitempty"`
 	HeartbeatIntervalS int               `json:"-"`                         // s, declared by a person or the device; 0 = learn it
 	OfflineAfterS      int               `json:"-"`                         // s of silence before offline; 0 = derived from the interval
+	Habit              Habit             `json:"habit,omitempty"`           // how senders of its kind report, as its source knows; "" = not known
 	Limits             *LimitOverrides   `json:"limits,omitempty"`          // nil = those of the equipment type, as its workspace has them
 	WorkspaceLimits    *LimitOverrides   `json:"-"`                         // what its workspace sets for its type; filled where it is judged or shown
 	Offsets            []Offset          `json:"offsets,omitempty"`         // of its probes, by time; set by calibrations
@@ -42,6 +43,15 @@ type Device struct {
 	UpdatedAt          Time              `json:"-"`
 	DeletedAt          Time              `json:"-"` // 0 while the device exists
 }
+
+// Habit is how senders of a kind report.
+type Habit string
+
+// The habits.
+const (
+	HabitSleeps  Habit = "sleeps"  // asleep until something changes: hours may pass
+	HabitLoRaWAN Habit = "lorawan" // at an interval of its own, and a message may be lost
+)
 
 // DeviceField is what people set on a device and a file has in one column: all but labels
 // and limits.
@@ -75,6 +85,7 @@ func DeviceFields() []DeviceField {
 		{"installed_at", "Installed", TimeCell, func(d *Device) any { return d.InstalledAt }},
 		{"heartbeat_interval_s", "Reports every", NumberCell, func(d *Device) any { return d.HeartbeatIntervalS }},
 		{"offline_after_s", "Offline after", NumberCell, func(d *Device) any { return d.OfflineAfterS }},
+		{"habit", "Kind of sender", TextCell, func(d *Device) any { return string(d.Habit) }},
 	}
 }
 

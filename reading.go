@@ -194,7 +194,8 @@ type Heartbeat struct {
 	BatteryPct         *float64 // 0–100
 	RSSI               *float64 // dBm
 	UptimeS            *int64
-	HeartbeatIntervalS int // s, 0 = not declared
+	HeartbeatIntervalS int   // s, 0 = not declared
+	Habit              Habit // of senders of its kind, "" = not known
 }
 
 // Empty reports whether there is neither a measurement nor a state in the reading, nor a

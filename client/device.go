@@ -25,7 +25,8 @@ type DeviceItem struct {
 	Name          string            `json:"name"`
 	EquipmentType string            `json:"equipment_type"`
 	Status        rimewatch.Status  `json:"status"`
-	CurrentTemp   *float64          `json:"current_temp"` // °C; nil before the first reading of it
+	CurrentTemp   *float64          `json:"current_temp"`    // °C; nil before the first reading of it
+	CurrentTempAt rimewatch.Time    `json:"current_temp_at"` // its recorded_at; 0 before the first
 	Site          *SiteRef          `json:"site"`
 	LastSeenAt    rimewatch.Time    `json:"last_seen_at"` // 0 = never
 	ActiveAlerts  int               `json:"active_alerts"`
@@ -46,6 +47,8 @@ type Device struct {
 	StatusChangedAt    rimewatch.Time    `json:"status_changed_at"`
 	HeartbeatIntervalS *float64          `json:"heartbeat_interval_s"` // s, declared or learnt
 	OfflineAfterS      int               `json:"offline_after_s"`
+	Habit              rimewatch.Habit   `json:"habit"`   // of senders of its kind, "" = not known
+	Silence            DeviceSilence     `json:"silence"` // why OfflineAfterS is what it is
 	BatteryPct         *float64          `json:"battery_pct"`
 	RSSIdBm            *float64          `json:"rssi_dbm"`
 	UptimeS            *int64            `json:"uptime_s"`
@@ -59,6 +62,14 @@ type Device struct {
 	Maintenance        *MaintenanceState `json:"maintenance"` // the window that it is in, nil when it is in none
 	CreatedAt          rimewatch.Time    `json:"created_at"`
 	UpdatedAt          rimewatch.Time    `json:"updated_at"`
+}
+
+// DeviceSilence is what a device's silence is judged by.
+type DeviceSilence struct {
+	By          string `json:"by"`            // declared, interval, kind, learned, alarm_delay or default
+	UsuallyS    int    `json:"usually_s"`     // within which it usually reports again, 0 = not known
+	OfferedS    int    `json:"offered_s"`     // that fit how it reports, to be accepted as OfflineAfterS; 0 = nothing to decide
+	AlarmDelayS int    `json:"alarm_delay_s"` // after which too warm goods are alerted for, 0 = no limits
 }
 
 // ZoneState is what a device's product zone does while no alert is raised.
@@ -144,6 +155,7 @@ type DeviceFields struct {
 	InstalledAt        *rimewatch.Time           `json:"installed_at,omitempty"`
 	HeartbeatIntervalS *int                      `json:"heartbeat_interval_s,omitempty"`
 	OfflineAfterS      *int                      `json:"offline_after_s,omitempty"`
+	Habit              *string                   `json:"habit,omitempty"`  // sleeps or lorawan
 	Limits             *rimewatch.LimitOverrides `json:"limits,omitempty"` // only the limits named change
 
 	// ConfirmLoosening lets Limits be looser than is safe for what the device keeps.

@@ -112,7 +112,7 @@ func testDevices(t *testing.T, c *client.Client) {
 		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: (&rimewatch.Device{EquipmentType: "walkin_cooler", Limits: &rimewatch.LimitOverrides{TempMax: client.Value(4.5)}}).LimitsInForce(),
 			Labels: map[string]string{"aisle": "3"}},
 		Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
-		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60, Exposure: &client.Exposure{}, Offsets: []client.DeviceOffset{},
+		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60, Silence: client.DeviceSilence{By: "declared", AlarmDelayS: 2700}, Exposure: &client.Exposure{}, Offsets: []client.DeviceOffset{},
 	}
 	ignored := cmpopts.IgnoreFields(client.Device{}, "CreatedAt", "UpdatedAt", "Health")
 	if diff := cmp.Diff(want, d, ignored); diff != "" || d.CreatedAt == 0 {

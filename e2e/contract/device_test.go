@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "site", "last_seen_at", "active_alerts", "judged", "limits", "labels"}
+	itemKeys   = []string{"id", "serial", "name", "equipment_type", "status", "current_temp", "current_temp_at", "site", "last_seen_at", "active_alerts", "judged", "limits", "labels"}
 	detailKeys = []string{
 		"manufacturer", "model", "firmware_version", "notes", "installed_at", "last_heartbeat_at", "status_changed_at", "heartbeat_interval_s",
 		"offline_after_s", "health", "latest_reading", "created_at", "updated_at",

@@ -275,7 +275,7 @@ func summary(log []Transition) []string {
 		if t.HasValue && t.Type != rimewatch.DeviceOffline {
 			s += fmt.Sprintf(" value %v peak %v limit %v", t.Value, t.Peak, t.Threshold)
 		}
-		if !t.HasValue && t.Metric != "" {
+		if t.Metric != "" && (!t.HasValue || t.Metric == rimewatch.ZoneAge) {
 			s += " " + t.Metric
 		}
 		if t.Occurrences > 1 {

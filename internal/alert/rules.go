@@ -153,7 +153,7 @@ var ruleSpecs = ofEachMeasurement([numRules]ruleSpec{
 		typ: rimewatch.DeviceOffline, metric: rimewatch.SilentTime,
 	},
 	ruleStale: {
-		typ: rimewatch.SensorStale, group: RuleSensors, metric: rimewatch.ReadingAge,
+		typ: rimewatch.SensorStale, group: RuleSensors, metric: rimewatch.ReadingAge, second: rimewatch.ZoneAge,
 	},
 	ruleFault: {
 		typ: rimewatch.SensorFault, group: RuleSensors, second: rimewatch.ZoneJump,

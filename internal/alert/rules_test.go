@@ -322,8 +322,8 @@ var ruleCases = []struct{ name, script, want string }{
 	{"a zone that is no longer sent is stale", known + `
 		72h..74h z=
 		74h..75h z=-20`, `
-		72h14m opened sensor_stale warning since 71h59m value 900 peak 900 limit 900
-		74h resolved sensor_stale warning since 71h59m value 7260 peak 7260 limit 900`},
+		72h14m opened sensor_stale warning since 71h59m value 900 peak 900 limit 900 product_zone_age
+		74h resolved sensor_stale warning since 71h59m value 7260 peak 7260 limit 900 product_zone_age`},
 	{"so are readings that stop while heartbeats go on", known + `
 		74h tick
 		74h1m..75h cycle=9/17`, `
@@ -358,8 +358,8 @@ var ruleCases = []struct{ name, script, want string }{
 		76h..77h z=
 		77h..78h z=-20`, `
 		74h opened sensor_stale warning since 72h humidity
-		76h14m opened sensor_stale warning since 75h59m value 900 peak 900 limit 900
-		77h resolved sensor_stale warning since 75h59m value 3660 peak 3660 limit 900`},
+		76h14m opened sensor_stale warning since 75h59m value 900 peak 900 limit 900 product_zone_age
+		77h resolved sensor_stale warning since 75h59m value 3660 peak 3660 limit 900 product_zone_age`},
 	{"one that was never sent for long is not missed", `
 		0m..30h cycle=9/17
 		30h..60h h=`, ``},

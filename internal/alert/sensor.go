@@ -198,6 +198,7 @@ func (s *State) openStale(x *pass, i rule, since rimewatch.Time) {
 	}
 	t.peak = 0
 	t.enter(zoneBeyond, zoneClear, since, false)
+	t.put(bitSecond, i == ruleStale && x.u.At() > x.u.Fresh()) // other measurements go on: the zone alone is missed
 	s.live |= 1 << i
 	s.apply(x, i, &b, x.now, true)
 }

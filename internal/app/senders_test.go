@@ -172,3 +172,36 @@ func TestNothingDisappears(t *testing.T) {
 		t.Errorf("ignored without a reason: %v", received)
 	}
 }
+
+// TestHabitOfSource: a device knows how senders of its source's kind report from its first message on, also
+// one that was registered before.
+func TestHabitOfSource(t *testing.T) {
+	h := newHouse(t)
+	_, key := h.newSource(`{"name":"any","on_unknown":"register"}`)
+	h.call(http.MethodPost, "/devices", `{"serial":"70b3d5","equipment_type":"walkin_freezer"}`)
+	silence := func(serial string) string {
+		d := h.call(http.MethodGet, "/devices/"+serial, "")["device"].(map[string]any)
+		return fmt.Sprintf("%v %v", d["offline_after_s"], d["silence"].(map[string]any)["by"])
+	}
+	if got := silence("70b3d5"); got != "180 default" {
+		t.Errorf("before its first message: %s", got)
+	}
+	h.receive(key, "shellyhtg3-1/status/temperature:0", `{"id":0,"tC":-18.4,"tF":-1.1}`)
+	h.receive(key, "application/1/device/70b3d5/event/up", `{"deviceInfo":{"devEui":"70b3d5"},"object":{"temperature":-18.5}}`)
+	h.receive(key, "home/frz/temperature", `-18.5`)
+	for _, s := range h.call(http.MethodGet, "/devices", "")["devices"].([]any) {
+		serial := s.(map[string]any)["serial"].(string)
+		want := "180 default"
+		switch {
+		case strings.HasPrefix(serial, "D-"): // of the house
+			continue
+		case serial == "70b3d5":
+			want = "7200 kind"
+		case strings.HasPrefix(serial, "shelly"):
+			want = "10800 kind"
+		}
+		if got := silence(serial); got != want {
+			t.Errorf("%s: %s, want %s", serial, got, want)
+		}
+	}
+}

@@ -27,9 +27,19 @@ func ConfigOf(d *rimewatch.Device) Config {
 	return Config{
 		Alert:    alert.Config{Config: unit.Config{Equipment: e}, Limits: limits, Rules: alert.DefaultRules},
 		Health:   health.Config{Limits: limits, Days: health.Days{Grace: e.ShortRunGrace()}},
-		Presence: presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS},
+		Presence: presenceConfig(d, &limits),
 		Offsets:  d.Offsets, CalibrationDueAt: d.CalibrationDueAt(),
 	}
+}
+
+// presenceConfig has silence noticed by when too warm goods would be alerted for, where they
+// are.
+func presenceConfig(d *rimewatch.Device, l *rimewatch.Limits) presence.Config {
+	c := presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS, Habit: d.Habit}
+	if l.Any() {
+		c.AlarmDelayS = max(1, l.DelayS)
+	}
+	return c
 }
 
 // State is everything that is remembered of one device between inputs. It
@@ -49,8 +59,8 @@ type State struct {
 
 // reading takes a reading that was newly stored. last marks the device's last
 // of those that arrived together.
-func (s *State) reading(c *Config, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
-	s.Presence.Seen(now)
+func (s *State) reading(c *Config, down []presence.Downtime, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
+	s.Presence.Seen(down, now)
 	if len(c.Offsets) > 0 {
 		corrected := *r
 		corrected.Correct(c.Offsets)

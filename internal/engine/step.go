@@ -45,9 +45,9 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 	case Tick:
 		out = s.tick(c, down, now, out)
 	case Reading:
-		out, over = s.reading(c, in.Reading, now, in.Last, out)
+		out, over = s.reading(c, down, in.Reading, now, in.Last, out)
 	case Heartbeat:
-		s.Presence.Heartbeat(now, in.Shutdown)
+		s.Presence.Heartbeat(down, now, in.Shutdown)
 		out = s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out)
 	case Resolve:
 		s.resolved(c, in.Alert, in.Part, now)

@@ -186,7 +186,7 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 // declares reports whether a heartbeat says something else of a device than its row.
 func declares(hb *rimewatch.Heartbeat, d *rimewatch.Device) bool {
 	return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
-		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS)
+		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS) || (hb.Habit != "" && hb.Habit != d.Habit)
 }
 
 // declare adds the change of a device's row that a heartbeat asks for.
@@ -195,6 +195,7 @@ func declare(ops []*deviceOp, hb *rimewatch.Heartbeat, d *rimewatch.Device) []*d
 	_ = op.changes(d, func(d *rimewatch.Device) error {
 		d.FirmwareVersion = cmp.Or(hb.FirmwareVersion, d.FirmwareVersion)
 		d.HeartbeatIntervalS = cmp.Or(hb.HeartbeatIntervalS, d.HeartbeatIntervalS)
+		d.Habit = cmp.Or(hb.Habit, d.Habit)
 		return nil
 	})
 	return append(ops, op)

@@ -67,6 +67,7 @@ type plainConfig struct {
 	kind        string
 	intervalS   int
 	offlineS    int
+	habit       rimewatch.Habit
 }
 
 func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
@@ -74,7 +75,7 @@ func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
 		return s.configs.get(s.encodeConfig(d))
 	}
 	zone, _ := s.settings.zoneOf(d.WorkspaceID, d.SiteID)
-	key := plainConfig{d.WorkspaceID, zone, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS}
+	key := plainConfig{d.WorkspaceID, zone, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS, d.Habit}
 	cfg := p[key]
 	if cfg == nil {
 		cfg = s.configs.get(s.encodeConfig(d))

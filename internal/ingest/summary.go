@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/prefetch"
+	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -170,6 +171,12 @@ func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 		}
 	})
 	return z
+}
+
+// DeviceSilence returns how long a device may keep silent, and why.
+func (s *Service) DeviceSilence(deviceID int64) (x presence.Silence) {
+	s.look(deviceID, func(u *unit, state *engine.State) { x = state.Presence.Silence(u.cfg.Presence) })
+	return x
 }
 
 // DeviceClock is how far a device's clock runs behind, 0 = nothing is known of that, and

@@ -185,6 +185,7 @@ type configuration struct {
 	Limits       *rimewatch.LimitOverrides `json:"l,omitempty"`
 	IntervalS    int                       `json:"i,omitempty"`
 	OfflineAfter int                       `json:"o,omitempty"`
+	Habit        rimewatch.Habit           `json:"h,omitempty"`
 
 	Offsets []rimewatch.Offset         `json:"c,omitempty"`
 	Due     []rimewatch.CalibrationDue `json:"d,omitempty"`
@@ -195,7 +196,7 @@ type configuration struct {
 func (s *Service) encodeConfig(d *rimewatch.Device) []byte {
 	c := configuration{
 		Workspace: s.settings.limits.of(d.WorkspaceID, d.EquipmentType), Windows: s.settings.windows.of(d.WorkspaceID, d.SiteID, d.ID),
-		Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Offsets: d.Offsets, Due: d.CalibrationDue,
+		Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Habit: d.Habit, Offsets: d.Offsets, Due: d.CalibrationDue,
 	}
 	c.Zone, c.Since = s.zoneOf(d)
 	if !d.Limits.Empty() {
@@ -244,7 +245,7 @@ func (c *configs) get(payload []byte) *engine.Config {
 	var parsed configuration
 	decodePayload(payload, &parsed)
 	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: parsed.Type, Limits: parsed.Limits, WorkspaceLimits: parsed.Workspace,
-		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
+		HeartbeatIntervalS: parsed.IntervalS, OfflineAfterS: parsed.OfflineAfter, Habit: parsed.Habit, Offsets: parsed.Offsets, CalibrationDue: parsed.Due})
 	cfg.Health.Excluded = spansOf(parsed.Windows)
 	if parsed.Zone != "" {
 		cfg.Health.Days.Zone, cfg.Health.Days.Since = rimewatch.ZoneOf(parsed.Zone), parsed.Since

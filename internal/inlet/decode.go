@@ -37,7 +37,8 @@ type Item struct {
 	Split        bool   // sensors of the sender follow as items of their own
 	Readings     []Reading
 	Device       Device
-	Values       []Value // everything that could be bound
+	Habit        rimewatch.Habit // how senders of the template report
+	Values       []Value         // everything that could be bound
 }
 
 // Name returns what the sender, or the sensor of it, calls itself.
@@ -195,7 +196,7 @@ func elements(v any) ([]any, bool) {
 
 // items reads one element of the payload.
 func (m *Mapper) items(env *environment, bound Bound) []Item {
-	x := Item{}
+	x := Item{Habit: m.Template.Habit}
 	var found []leaf
 	if v, err := m.auto.run(env); err == nil && v != nil {
 		found = leaves(m.autoPath, v)

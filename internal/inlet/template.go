@@ -47,6 +47,9 @@ type Template struct {
 	// Fields are measurements and observations by their names; they go before
 	// what Auto recognises.
 	Fields map[string]Rule `json:"fields,omitempty"`
+	// Habit is how such senders report, which silence is judged by: sleeps (until something
+	// changes) or lorawan; "" = by what each of them does.
+	Habit rimewatch.Habit `json:"habit,omitempty"`
 	// Device are battery_pct, rssi_dbm and firmware_version.
 	Device map[string]Rule `json:"device,omitempty"`
 }
@@ -144,6 +147,9 @@ func (t Template) Compile() (*Mapper, error) {
 		if *x.into, err = compile(x.source); err != nil {
 			return nil, invalid("template."+x.name, err)
 		}
+	}
+	if t.Habit != "" && t.Habit != rimewatch.HabitSleeps && t.Habit != rimewatch.HabitLoRaWAN {
+		return nil, rimewatch.Invalid("template.habit", "must be sleeps or lorawan")
 	}
 	m.autoPath = t.Auto
 	if strings.ContainsAny(t.Auto, " ({") {

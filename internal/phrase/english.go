@@ -37,6 +37,11 @@ var conditions = map[key]entry{
 		what: "It is online but has sent no measurements for %v.", over: "Measurements are arriving again after %v.",
 		do: "Check the probe's plug and cable, then the logger.",
 	},
+	{rimewatch.SensorStale, rimewatch.ZoneAge}: {
+		title: "No temperature", ending: "Temperature is back",
+		what: "It has sent no product temperature for %v, while its other measurements arrive. Nobody can see whether the goods are too warm.", over: "Its product temperature is arriving again after %v.",
+		do: "Check that probe's plug and cable. Until then, read the temperature by hand.",
+	},
 	{rimewatch.SensorStale, anyField}: {
 		title: "%M no longer measured", ending: "%M is measured again",
 		what: "Its %m has not been arriving for %t, while its other measurements are.", over: "Its %m is arriving again after %t.",

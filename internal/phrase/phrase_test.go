@@ -69,6 +69,7 @@ var scenes = []scene{
 	{rimewatch.SensorFault, "product_zone_and_ambient", "", 0, 0, 0, 0, 0, 5, 190},
 	{rimewatch.SensorFault, "discharge_and_suction", "", 0, 0, 0, 0, 0, 5, 190},
 	{rimewatch.NotCooling, "product_zone_temp", "°C", -19.2, -12, -16.8, -11.4, -21.5, 21, 300},
+	{rimewatch.SensorStale, "product_zone_age", "s", 900, 0, 43_560, 43_560, 46_800, 726, 780},
 }
 
 // alertOf returns the alert of a scene some minutes after its condition began.

@@ -13,6 +13,15 @@ import (
 // else is known, and the least that is derived from an interval.
 const DefaultOfflineAfter = 180 * time.Second
 
+// Offline rules.
+const (
+	slack      = 45 * time.Minute // beyond an interval within which a third report need not be missed
+	longest    = 6 * time.Hour    // that is learnt
+	sleeper    = 3 * time.Hour    // of a sender that sleeps until something changes, such as a Shelly H&T, which reports every 2 h at least
+	loraGuess  = 2 * time.Hour    // twice an hour, the longest interval in common use, until the sender's is known
+	sleeperFor = 50               // gaps until a sender that was said to sleep is known by what it does: a day and more of one that does
+)
+
 const (
 	gapsKept   = 8
 	gapsNeeded = 5
@@ -24,6 +33,10 @@ const (
 type Config struct {
 	IntervalS     int // s between signs of life; 0 = learn it
 	OfflineAfterS int // s; 0 = derive it from the interval
+	// AlarmDelayS is after how many s too warm goods are alerted for: silence is noticed no
+	// later, unless somebody says so; 0 = nothing is judged.
+	AlarmDelayS int
+	Habit       rimewatch.Habit // how senders of its kind report
 }
 
 // Downtime is a span in which the service did not listen, [From, To).
@@ -42,16 +55,21 @@ type State struct {
 	median        uint32           // ms, of gaps; derived
 	numGaps       uint8            // gaps ever learnt, saturating
 	nextGap       uint8
+	usual         distribution
 	Online        bool
 	Announced     bool // the device announced its shutdown
+	unasked       bool // learnt before silence had to be noticed by the alarm delay: that is not held against it
 }
 
-// Seen takes a sign of life and reports whether the device came online by it.
-func (s *State) Seen(now rimewatch.Time) (cameOnline bool) {
+// Seen takes a sign of life and reports whether the device came online by it. down lists
+// the service's downtimes, as of Deadline.
+func (s *State) Seen(down []Downtime, now rimewatch.Time) (cameOnline bool) {
 	// Gaps that lasted longer than the deadline count too: else a device that
-	// reports every ten minutes would never be known as one.
+	// reports every ten minutes would never be known as one. One in which nobody listened
+	// says nothing.
 	if gap := now - s.gapStart; s.gapStart == 0 || gap >= minGap || gap < 0 {
-		if s.gapStart != 0 && gap > 0 && gap <= maxGap {
+		deaf := len(down) > 0 && down[len(down)-1].To > s.gapStart
+		if s.gapStart != 0 && gap > 0 && gap <= maxGap && !deaf {
 			s.takeGap(uint32(gap))
 		}
 		s.gapStart = now
@@ -67,10 +85,10 @@ func (s *State) Seen(now rimewatch.Time) (cameOnline bool) {
 
 // Heartbeat takes a heartbeat; shutdown says that the device announced its own
 // end. It reports whether the presence changed.
-func (s *State) Heartbeat(now rimewatch.Time, shutdown bool) (changed bool) {
+func (s *State) Heartbeat(down []Downtime, now rimewatch.Time, shutdown bool) (changed bool) {
 	s.LastHeartbeat = max(s.LastHeartbeat, now)
 	if !shutdown {
-		return s.Seen(now)
+		return s.Seen(down, now)
 	}
 	s.LastSeen = max(s.LastSeen, now)
 	s.gapStart = 0
@@ -96,6 +114,7 @@ func (s *State) Interval(c Config) time.Duration {
 
 // takeGap takes a gap in place of the oldest.
 func (s *State) takeGap(gap uint32) {
+	s.usual.take(gap)
 	was := s.gaps[s.nextGap]
 	s.gaps[s.nextGap] = gap
 	s.nextGap = (s.nextGap + 1) % gapsKept
@@ -116,18 +135,102 @@ func (s *State) learn() {
 	}
 }
 
-// OfflineAfter is the silence after which the device is offline. Until its interval is
+// OfflineAfter is the silence after which the device is offline.
+func (s *State) OfflineAfter(c Config) time.Duration {
+	after, _ := s.offline(c)
+	return after
+}
+
+// Silence is how long a device may keep silent, and why.
+type Silence struct {
+	After   time.Duration // as OfflineAfter
+	By      Basis
+	Usually time.Duration // that all but a few of its gaps are no longer than, to a step of them; 0 = not known
+	Alarm   time.Duration // the alarm delay, 0 = nothing is judged
+	// Offer is what fits how the device reports, where that is longer than After; 0 = nothing
+	// to decide.
+	Offer time.Duration
+}
+
+// Basis is what the silence of a device is judged by.
+type Basis string
+
+// The bases.
+const (
+	Declared   Basis = "declared"    // offline_after_s
+	ByInterval Basis = "interval"    // the declared interval
+	ByKind     Basis = "kind"        // how senders of its kind report
+	ByGaps     Basis = "learned"     // its own gaps
+	ByAlarm    Basis = "alarm_delay" // the alarm delay, which is shorter than what was learnt
+	ByDefault  Basis = "default"     // nothing is known of it yet
+)
+
+// Silence returns how long the device may keep silent, and why.
+func (s *State) Silence(c Config) Silence {
+	after, by := s.offline(c)
+	x := Silence{After: after, By: by, Alarm: time.Duration(c.AlarmDelayS) * time.Second}
+	if by == ByAlarm {
+		x.Offer, _ = s.learnt(c)
+	}
+	if s.numGaps >= gapsNeeded {
+		x.Usually = max(s.Interval(Config{}), s.usual.longest())
+	}
+	return x
+}
+
+func (s *State) offline(c Config) (time.Duration, Basis) {
+	if c.OfflineAfterS > 0 {
+		return time.Duration(c.OfflineAfterS) * time.Second, Declared
+	}
+	if c.IntervalS > 0 {
+		return max(3*time.Duration(c.IntervalS)*time.Second, DefaultOfflineAfter), ByInterval
+	}
+	after, by := s.learnt(c)
+	if bound := max(time.Duration(c.AlarmDelayS)*time.Second, c.allowed(), DefaultOfflineAfter); c.AlarmDelayS > 0 && after > bound && !s.unasked {
+		return bound, ByAlarm
+	}
+	return after, by
+}
+
+// allowed is the silence that is usual for senders of a kind.
+func (c *Config) allowed() time.Duration {
+	switch c.Habit {
+	case rimewatch.HabitSleeps:
+		return sleeper
+	case rimewatch.HabitLoRaWAN:
+		return longest
+	}
+	return 0
+}
+
+// learnt is the silence that fits how the device reports. Until its interval is
 // known, one that came back from a longer silence by itself is not taken for dead in the
 // next one: the longest gap so far stands in for the interval.
-func (s *State) OfflineAfter(c Config) time.Duration {
-	if c.OfflineAfterS > 0 {
-		return time.Duration(c.OfflineAfterS) * time.Second
-	}
-	every := s.Interval(c)
-	if every == 0 && s.numGaps > 0 {
+func (s *State) learnt(c Config) (time.Duration, Basis) {
+	every, known := s.Interval(Config{}), s.numGaps >= gapsNeeded
+	if !known && s.numGaps > 0 {
 		every = min(longestGuess, time.Duration(slices.Max(s.gaps[:s.numGaps]))*time.Millisecond)
 	}
-	return max(3*every, DefaultOfflineAfter)
+	switch {
+	case c.Habit == rimewatch.HabitSleeps && s.usual.n < sleeperFor:
+		return sleeper, ByKind
+	case c.Habit == rimewatch.HabitLoRaWAN && every == 0:
+		return loraGuess, ByKind
+	case c.Habit == rimewatch.HabitLoRaWAN:
+		return s.within(max(2*every, s.usual.longest()*3/2)), ByKind
+	case every == 0:
+		return DefaultOfflineAfter, ByDefault
+	case !known || s.unasked:
+		return s.within(max(3*every, s.usual.longest()*3/2)), ByGaps
+	}
+	return s.within(max(min(3*every, every+slack), s.usual.longest()*3/2)), ByGaps
+}
+
+func (s *State) within(after time.Duration) time.Duration {
+	if !s.unasked {
+		after = min(after, longest)
+	}
+	return max(after, DefaultOfflineAfter)
 }
 
 // longestGuess is the longest interval that one gap alone speaks for: that of an hourly
@@ -176,7 +279,8 @@ func (s *State) Move(by rimewatch.Time) {
 	}
 }
 
-const stateVersion = 1
+// stateVersion starts every encoded state. One of version 1 knows the last gaps alone.
+const stateVersion = 2
 
 // AppendBinary appends the state for a checkpoint.
 func (s *State) AppendBinary(b []byte) []byte {
@@ -187,6 +291,9 @@ func (s *State) AppendBinary(b []byte) []byte {
 	if s.Announced {
 		flags |= 2
 	}
+	if s.unasked {
+		flags |= 4
+	}
 	b = append(b, stateVersion, flags, s.numGaps, s.nextGap)
 	b = binary.AppendVarint(b, int64(s.LastSeen))
 	b = binary.AppendVarint(b, int64(s.LastHeartbeat))
@@ -195,16 +302,17 @@ func (s *State) AppendBinary(b []byte) []byte {
 	for _, g := range s.gaps[:s.numGaps] {
 		b = binary.AppendUvarint(b, uint64(g))
 	}
-	return b
+	return s.usual.appendBinary(b)
 }
 
 // DecodeBinary reads what AppendBinary wrote and returns the rest of b.
 func (s *State) DecodeBinary(b []byte) ([]byte, error) {
 	damaged := errors.New("presence: damaged state")
-	if len(b) < 4 || b[0] != stateVersion || b[2] > gapsKept || b[3] >= gapsKept || (b[2] < gapsKept && b[3] != b[2]) {
+	if len(b) < 4 || b[0] == 0 || b[0] > stateVersion || b[2] > gapsKept || b[3] >= gapsKept || (b[2] < gapsKept && b[3] != b[2]) {
 		return nil, damaged
 	}
-	*s = State{Online: b[1]&1 != 0, Announced: b[1]&2 != 0, numGaps: b[2], nextGap: b[3]}
+	*s = State{Online: b[1]&1 != 0, Announced: b[1]&2 != 0, unasked: b[1]&4 != 0, numGaps: b[2], nextGap: b[3]}
+	gapsOnly := b[0] == 1
 	b = b[4:]
 	for _, t := range []*rimewatch.Time{&s.LastSeen, &s.LastHeartbeat, &s.ChangedAt, &s.gapStart} {
 		v, n := binary.Varint(b)
@@ -223,5 +331,16 @@ func (s *State) DecodeBinary(b []byte) ([]byte, error) {
 	if s.numGaps > 0 {
 		s.learn()
 	}
-	return b, nil
+	if gapsOnly {
+		s.unasked = 3*s.Interval(Config{}) > DefaultOfflineAfter
+		for _, g := range s.gaps[:s.numGaps] {
+			s.usual.take(g)
+		}
+		return b, nil
+	}
+	rest, ok := s.usual.decode(b)
+	if !ok {
+		return nil, damaged
+	}
+	return rest, nil
 }

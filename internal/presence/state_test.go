@@ -1,6 +1,7 @@
 package presence_test
 
 import (
+	"encoding/binary"
 	"slices"
 	"testing"
 	"time"
@@ -18,7 +19,7 @@ const noon = rimewatch.Time(1_780_000_000_000)
 func every(n int, gap rimewatch.Time) (s presence.State, last rimewatch.Time) {
 	for i := range n {
 		last = noon + rimewatch.Time(i)*gap
-		s.Seen(last)
+		s.Seen(nil, last)
 	}
 	return s, last
 }
@@ -48,6 +49,100 @@ func TestOfflineAfter(t *testing.T) {
 	}
 }
 
+// heard makes a device heard after each of some gaps, over and over.
+func heard(times int, gaps ...time.Duration) (s presence.State) {
+	now := noon
+	s.Seen(nil, now)
+	for range times {
+		for _, g := range gaps {
+			now = now.Add(g)
+			s.Seen(nil, now)
+		}
+	}
+	return s
+}
+
+// TestSilenceIsJudgedByTheDistributionOfGaps: what is learnt fits sensors that report on change and in
+// bursts, and is no longer than the alarm delay unless a person says so.
+func TestSilenceIsJudgedByTheDistributionOfGaps(t *testing.T) {
+	const m, h = time.Minute, time.Hour
+	onChange := []time.Duration{8 * time.Second, 40 * time.Second, 90 * time.Second, 185 * time.Second, 25 * time.Second, 335 * time.Second, 60 * time.Second, 420 * time.Second}
+	burst := []time.Duration{2 * time.Second, 2 * time.Second, 2 * time.Second, 2 * h}
+	steady := func(n int, gap time.Duration, outages ...time.Duration) []time.Duration {
+		list := make([]time.Duration, n, n+len(outages))
+		for i := range list {
+			list[i] = gap
+		}
+		return append(list, outages...)
+	}
+	for _, tc := range []struct {
+		name  string
+		s     presence.State
+		c     presence.Config
+		after time.Duration
+		by    presence.Basis
+		offer time.Duration
+	}{
+		{"on change", heard(20, onChange...), presence.Config{AlarmDelayS: 2700}, 15 * m, presence.ByGaps, 0},
+		{"every 30 min", heard(10, 30*m), presence.Config{AlarmDelayS: 7200}, 75 * m, presence.ByGaps, 0},
+		{"every 2 h is offered", heard(10, 2*h), presence.Config{AlarmDelayS: 2700}, 45 * m, presence.ByAlarm, 3 * h},
+		{"every 2 h is accepted", heard(10, 2*h), presence.Config{AlarmDelayS: 2700, OfflineAfterS: 10_800}, 3 * h, presence.Declared, 0},
+		{"every 2 h where nothing is judged", heard(10, 2*h), presence.Config{}, 3 * h, presence.ByGaps, 0},
+		{"in bursts", heard(10, burst...), presence.Config{AlarmDelayS: 14_400}, 3 * h, presence.ByGaps, 0},
+		{"six hours at most", heard(10, 12*h), presence.Config{}, 6 * h, presence.ByGaps, 0},
+		{"outages are no rhythm", heard(1, steady(60, m, 5*h, 7*h)...), presence.Config{AlarmDelayS: 2700}, 3 * m, presence.ByGaps, 0},
+		{"a rhythm that was is forgotten", heard(1, append(steady(60, 20*m), steady(400, m)...)...), presence.Config{AlarmDelayS: 7200}, 3 * m, presence.ByGaps, 0},
+		{"a Shelly at first", heard(1, m), presence.Config{AlarmDelayS: 2700, Habit: rimewatch.HabitSleeps}, 3 * h, presence.ByKind, 0},
+		{"a Shelly that sleeps", heard(60, 2*h), presence.Config{AlarmDelayS: 2700, Habit: rimewatch.HabitSleeps}, 3 * h, presence.ByGaps, 0},
+		{"a Shelly on the mains", heard(60, m), presence.Config{AlarmDelayS: 2700, Habit: rimewatch.HabitSleeps}, 3 * m, presence.ByGaps, 0},
+		{"LoRaWAN at first", heard(0), presence.Config{AlarmDelayS: 2700, Habit: rimewatch.HabitLoRaWAN}, 2 * h, presence.ByKind, 0},
+		{"LoRaWAN", heard(10, 40*m), presence.Config{AlarmDelayS: 2700, Habit: rimewatch.HabitLoRaWAN}, 80 * m, presence.ByKind, 0},
+		{"a declared interval", heard(10, m), presence.Config{AlarmDelayS: 2700, IntervalS: 3600}, 3 * h, presence.ByInterval, 0},
+	} {
+		if got := tc.s.Silence(tc.c); got.After != tc.after || got.By != tc.by || got.Offer != tc.offer {
+			t.Errorf("%s: %v by %s, offered %v; want %v by %s, offered %v", tc.name, got.After, got.By, got.Offer, tc.after, tc.by, tc.offer)
+		}
+	}
+}
+
+// TestOurDowntimeIsNoGap: a gap in which nobody listened says nothing of the rhythm.
+func TestOurDowntimeIsNoGap(t *testing.T) {
+	s := heard(10, time.Minute)
+	want := s
+	for range 10 {
+		from := s.LastSeen
+		down := []presence.Downtime{{From: from + 1000, To: from + 7_200_000}}
+		s.Seen(down, from+7_230_000)
+	}
+	if got := s.OfflineAfter(presence.Config{}); got != want.OfflineAfter(presence.Config{}) {
+		t.Error(got)
+	}
+}
+
+// TestStateOfVersion1: what an older program has learnt of a slow sensor is kept, and not bounded by
+// an alarm delay that nobody was asked about.
+func TestStateOfVersion1(t *testing.T) {
+	old := []byte{1, 1, 6, 6}
+	for _, at := range []rimewatch.Time{noon, 0, noon, noon} {
+		old = binary.AppendVarint(old, int64(at))
+	}
+	for range 6 {
+		old = binary.AppendUvarint(old, 3_600_000)
+	}
+	var s presence.State
+	if rest, err := s.DecodeBinary(old); err != nil || len(rest) != 0 {
+		t.Fatal(rest, err)
+	}
+	c := presence.Config{AlarmDelayS: 2700}
+	if got := s.Silence(c); got.After != 3*time.Hour || got.By != presence.ByGaps || !s.Online || s.LastSeen != noon {
+		t.Errorf("%+v %+v", got, s)
+	}
+	var again presence.State
+	if _, err := again.DecodeBinary(s.AppendBinary(nil)); err != nil || again != s {
+		t.Errorf("%+v became %+v: %v", s, again, err)
+	}
+}
+
 // TestSlowRhythmIsLearnt: a device that reports every ten minutes goes offline
 // after its first report, and no more once it has come back.
 func TestSlowRhythmIsLearnt(t *testing.T) {
@@ -58,7 +153,7 @@ func TestSlowRhythmIsLearnt(t *testing.T) {
 		if s.Tick(presence.Config{}, nil, now-1) {
 			offline++
 		}
-		s.Seen(now)
+		s.Seen(nil, now)
 	}
 	if offline != 1 {
 		t.Errorf("offline %d times, want 1", offline)
@@ -69,9 +164,9 @@ func TestOutageDoesNotChangeTheRhythm(t *testing.T) {
 	s, last := every(20, rimewatch.Minute)
 	for i := range 3 {
 		last += rimewatch.Hour
-		s.Seen(last)
+		s.Seen(nil, last)
 		last += rimewatch.Minute
-		s.Seen(last)
+		s.Seen(nil, last)
 		if got := s.Interval(presence.Config{}); got != time.Minute {
 			t.Errorf("after %d outages: %v", i+1, got)
 		}
@@ -81,7 +176,7 @@ func TestOutageDoesNotChangeTheRhythm(t *testing.T) {
 func TestBacklogIsOneSignOfLife(t *testing.T) {
 	s, last := every(6, rimewatch.Minute)
 	for i := range 500 { // in one batch and in requests that follow each other quickly
-		s.Seen(last + rimewatch.Minute + rimewatch.Time(i/50))
+		s.Seen(nil, last+rimewatch.Minute+rimewatch.Time(i/50))
 	}
 	if got := s.Interval(presence.Config{}); got != time.Minute {
 		t.Error(got)
@@ -94,10 +189,10 @@ func TestLifeOfADevice(t *testing.T) {
 	if s.Online || s.Deadline(c, nil) != 0 || s.Tick(c, nil, noon) || s.ChangedAt != 0 {
 		t.Fatalf("never seen: %+v", s)
 	}
-	if !s.Seen(noon) || !s.Online || s.ChangedAt != noon || s.LastSeen != noon || s.LastHeartbeat != 0 {
+	if !s.Seen(nil, noon) || !s.Online || s.ChangedAt != noon || s.LastSeen != noon || s.LastHeartbeat != 0 {
 		t.Fatalf("first reading: %+v", s)
 	}
-	if s.Heartbeat(noon+1000, false) || s.LastHeartbeat != noon+1000 || s.LastSeen != noon+1000 || s.ChangedAt != noon {
+	if s.Heartbeat(nil, noon+1000, false) || s.LastHeartbeat != noon+1000 || s.LastSeen != noon+1000 || s.ChangedAt != noon {
 		t.Fatalf("heartbeat: %+v", s)
 	}
 	deadline := noon + 1000 + 180_000
@@ -108,16 +203,16 @@ func TestLifeOfADevice(t *testing.T) {
 		t.Fatalf("offline: %+v", s)
 	}
 	back := deadline + 5000
-	if !s.Seen(back) || s.ChangedAt != back {
+	if !s.Seen(nil, back) || s.ChangedAt != back {
 		t.Fatalf("back: %+v", s)
 	}
-	if !s.Heartbeat(back+1, true) || s.Online || !s.Announced || s.ChangedAt != back+1 || s.LastSeen != back+1 {
+	if !s.Heartbeat(nil, back+1, true) || s.Online || !s.Announced || s.ChangedAt != back+1 || s.LastSeen != back+1 {
 		t.Fatalf("announced: %+v", s)
 	}
-	if s.Heartbeat(back+2, true) || s.Deadline(c, nil) != 0 {
+	if s.Heartbeat(nil, back+2, true) || s.Deadline(c, nil) != 0 {
 		t.Fatalf("announced again: %+v", s)
 	}
-	if !s.Heartbeat(back+3, false) || !s.Online || s.Announced {
+	if !s.Heartbeat(nil, back+3, false) || !s.Online || s.Announced {
 		t.Fatalf("back after announcement: %+v", s)
 	}
 }
@@ -157,7 +252,7 @@ func TestDeadlineProperties(t *testing.T) {
 			now      = noon
 		)
 		for range rapid.IntRange(1, 30).Draw(t, "arrivals") {
-			s.Seen(now)
+			s.Seen(nil, now)
 			arrivals = append(arrivals, now)
 			now += rimewatch.Time(rapid.OneOf(rapid.Int64Range(0, 3000), rapid.Int64Range(50_000, 70_000), rapid.Int64Range(0, 2e8)).Draw(t, "gap"))
 		}
@@ -218,11 +313,11 @@ func TestStateRoundTrip(t *testing.T) {
 			now += rimewatch.Time(rapid.Int64Range(0, 1e7).Draw(t, "gap"))
 			switch rapid.IntRange(0, 3).Draw(t, "event") {
 			case 0:
-				s.Heartbeat(now, rapid.Bool().Draw(t, "shutdown"))
+				s.Heartbeat(nil, now, rapid.Bool().Draw(t, "shutdown"))
 			case 1:
 				s.Tick(presence.Config{}, nil, now)
 			default:
-				s.Seen(now)
+				s.Seen(nil, now)
 			}
 		}
 		b := s.AppendBinary([]byte("x"))
@@ -247,7 +342,7 @@ func FuzzDecodeState(f *testing.F) {
 		if _, err := s.DecodeBinary(b); err != nil {
 			return
 		}
-		s.Seen(s.LastSeen + rimewatch.Minute)
+		s.Seen(nil, s.LastSeen+rimewatch.Minute)
 		if rest, err := again.DecodeBinary(s.AppendBinary(nil)); err != nil || len(rest) != 0 || s != again {
 			t.Fatalf("%+v became %+v: %v", s, again, err)
 		}

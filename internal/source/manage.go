@@ -129,7 +129,7 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 			continue
 		}
 		d := rimewatch.Device{WorkspaceID: workspaceID, Serial: x.Serial, Name: cmp.Or(strings.TrimSpace(x.Name), x.Serial),
-			SiteID: cmp.Or(x.SiteID, l.source.SiteID), EquipmentType: cmp.Or(x.EquipmentType, l.source.EquipmentType, rimewatch.OtherEquipment)}
+			SiteID: cmp.Or(x.SiteID, l.source.SiteID), EquipmentType: cmp.Or(x.EquipmentType, l.source.EquipmentType, rimewatch.OtherEquipment), OfflineAfterS: x.OfflineAfterS}
 		if _, err := s.cfg.Writer.CreateDevice(ctx, &d); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeSerialTaken {
 			return Outcome{}, err
 		}
@@ -198,6 +198,9 @@ func (s *Service) boundTo(l *Live, list []Bound) ([]rimewatch.Binding, error) {
 		if !rimewatch.OneLine(x.Name) {
 			return nil, rimewatch.Invalid("name", "must not contain control characters")
 		}
+		if x.OfflineAfterS != 0 && x.OfflineAfterS < 10 {
+			return nil, rimewatch.Invalid("offline_after_s", "must be at least %s", "10")
+		}
 		b := rimewatch.Binding{ExternalID: x.ExternalID, Serial: x.Serial, Fields: x.Fields, CreatedAt: s.cfg.Now()}
 		if err := b.Check(); err != nil {
 			return nil, err
@@ -227,8 +230,9 @@ func (s *Service) CheckBound(ctx context.Context, workspaceID, id int64, list []
 type Bound struct {
 	ExternalID, Serial, Name, EquipmentType string
 
-	SiteID int64
-	Fields string // JSON of rules
+	SiteID        int64
+	OfflineAfterS int    // of a device that is created; 0 = as it reports
+	Fields        string // JSON of rules
 }
 
 // Unbind ends a binding.

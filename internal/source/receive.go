@@ -268,8 +268,8 @@ func (b *batch) whyHeld(x *inlet.Item, r *inlet.Reading, reason string, o *Outco
 func (b *batch) known(ctx context.Context, x *inlet.Item, r *inlet.Reading, who *store.Identity, o *Outcome) {
 	id := nameOf(x)
 	vitals := x.Device != (inlet.Device{})
-	if d := &x.Device; vitals {
-		b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware}})
+	if d := &x.Device; vitals || x.Habit != "" {
+		b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware, Habit: x.Habit}})
 	}
 	if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
 		c.Saw(uint64(who.ID), x.At, b.now)

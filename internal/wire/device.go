@@ -14,6 +14,7 @@ type DeviceItem struct {
 	EquipmentType string           `json:"equipment_type" doc:"A slug of /v1/equipment-types, or another one of a-z 0-9 _: the set is open."`
 	Status        rimewatch.Status `json:"status" enum:"online,offline"`
 	CurrentTemp   *float64         `json:"current_temp" doc:"The newest product_zone_temp by recorded_at, °C, without one that the unit cannot have reached since the one before and that nothing confirms yet; null before the first."`
+	CurrentTempAt rimewatch.Time   `json:"current_temp_at" doc:"The recorded_at of current_temp; other values may have come since. null before the first."`
 	Site          Maybe[SiteRef]   `json:"site"`
 	LastSeenAt    rimewatch.Time   `json:"last_seen_at" doc:"When a heartbeat or reading last arrived."`
 	ActiveAlerts  int              `json:"active_alerts"`
@@ -34,6 +35,8 @@ type DeviceDetail struct {
 	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
 	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learned; null when not known yet."`
 	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
+	Habit              rimewatch.Habit         `json:"habit" doc:"How senders of its kind report, as its source knows or a person has set: sleeps (until something changes) or lorawan; \"\" where that is not known. The set is open."`
+	Silence            DeviceSilence           `json:"silence" doc:"Why offline_after_s is what it is."`
 	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that contained it."`
 	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
 	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
@@ -47,6 +50,14 @@ type DeviceDetail struct {
 	Maintenance        Maybe[MaintenanceState] `json:"maintenance" doc:"The window that it is in; null when it is in none."`
 	CreatedAt          rimewatch.Time          `json:"created_at" nullable:"false"`
 	UpdatedAt          rimewatch.Time          `json:"updated_at" nullable:"false"`
+}
+
+// DeviceSilence is what a device's silence is judged by.
+type DeviceSilence struct {
+	By          string `json:"by" doc:"declared: offline_after_s was set. interval: three times the declared interval. kind: senders of its kind, such as one that sleeps until something changes. learned: how long its own gaps usually are. alarm_delay: its gaps are longer than limits.delay_s, and silence is noticed no later until offered_s is accepted. default: nothing is known yet. The set is open."`
+	UsuallyS    int    `json:"usually_s" doc:"s within which it usually reports again; 0 while that is not known."`
+	OfferedS    int    `json:"offered_s" doc:"s of silence that fit how it reports, where they are more than offline_after_s: set offline_after_s to accept them; 0 otherwise."`
+	AlarmDelayS int    `json:"alarm_delay_s" doc:"s after which too warm goods are alerted for; 0 without limits."`
 }
 
 // DeviceHealth is a device's health score.
@@ -126,7 +137,7 @@ func NewDeviceItem(v *rimewatch.DeviceView, now rimewatch.Time) DeviceItem {
 	}
 	if v.CurrentTempAt != 0 {
 		temp := v.CurrentTemp
-		item.CurrentTemp = &temp
+		item.CurrentTemp, item.CurrentTempAt = &temp, v.CurrentTempAt
 	}
 	return item
 }

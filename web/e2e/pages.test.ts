@@ -59,7 +59,7 @@ const pages: [string, RegExp][] = [
   ['/devices/AHEAD-1', /Its clock is [34]\smin .*ahead/],
   ['/devices/NEVER-1', /Never reported/],
   [`/devices/${endless}`, /WWWW/],
-  ['/?view=table', /Last seen|State/],
+  ['/?view=table', /Age|State/],
   ['/compare?devices=HOT-1,RTL-1', /Highest/],
   ['/connect', /What do you have/],
   ['/alerts', /too warm/i],

@@ -81,6 +81,7 @@ type BindingSettings struct {
 	Name          string                `json:"name,omitempty" maxLength:"200" doc:"Of a device that is created."`
 	EquipmentType string                `json:"equipment_type,omitempty" maxLength:"200" doc:"Likewise."`
 	SiteID        *int64                `json:"site_id,omitempty" nullable:"true" doc:"Likewise."`
+	OfflineAfterS int                   `json:"offline_after_s,omitempty" minimum:"0" maximum:"2592000" doc:"Likewise: s of silence before it is offline; 0 or absent: learned from how it reports."`
 	Fields        map[string]inlet.Rule `json:"fields,omitempty" doc:"Which value is which measurement, by its name. Absent: as in the template."`
 }
 
@@ -96,7 +97,7 @@ func (a *api) bind(ctx context.Context, in *sourceBody[BindBody]) (OutcomeData, 
 	}
 	list := make([]source.Bound, len(in.Body.Bindings))
 	for i, b := range in.Body.Bindings {
-		list[i] = source.Bound{ExternalID: b.ExternalID, Serial: b.DeviceSerial, Name: b.Name, EquipmentType: b.EquipmentType, SiteID: value(b.SiteID)}
+		list[i] = source.Bound{ExternalID: b.ExternalID, Serial: b.DeviceSerial, Name: b.Name, EquipmentType: b.EquipmentType, SiteID: value(b.SiteID), OfflineAfterS: b.OfflineAfterS}
 		if len(b.Fields) > 0 {
 			rules, err := json.Marshal(b.Fields)
 			if err != nil {

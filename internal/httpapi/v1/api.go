@@ -11,6 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/limit"
+	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -49,6 +50,8 @@ type Health interface {
 	DeviceExposure(deviceID int64) health.Exposure
 	// DeviceZone returns what the product zone does while no alert is raised.
 	DeviceZone(deviceID int64) wire.ZoneState
+	// DeviceSilence returns how long the device may keep silent, and why.
+	DeviceSilence(deviceID int64) presence.Silence
 	// DeviceClock returns how far the device's clock runs behind, 0 = nothing is known of that,
 	// and whether its readings come from senders whose clocks differ.
 	DeviceClock(deviceID int64) (behind rimewatch.Time, several bool)

@@ -24,7 +24,7 @@ func TestEveryDeviceField(t *testing.T) {
 	}
 	samples := map[string]any{
 		"name": "Back", "equipment_type": "walkin_freezer", "site_id": 1, "labels": map[string]any{"aisle": "4"}, "manufacturer": "M", "model": "X",
-		"firmware_version": "1.2", "notes": "n", "installed_at": "2024-02-01T00:00:00.000Z", "heartbeat_interval_s": 45, "offline_after_s": 400,
+		"firmware_version": "1.2", "notes": "n", "installed_at": "2024-02-01T00:00:00.000Z", "heartbeat_interval_s": 45, "offline_after_s": 400, "habit": "sleeps",
 		"limits.temp_min": -24.5, "limits.temp_max": 3.5, "limits.delay_s": 601, "limits.low_delay_s": 602, "limits.critical_min": -29.5, "limits.critical_max": 9.5,
 		"limits.critical_delay_s": 301, "limits.clear_delta": 0.5, "limits.clear_s": 303,
 	}

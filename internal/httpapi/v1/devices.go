@@ -19,7 +19,7 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		DeviceItem: wire.NewDeviceItem(v, a.Now()), Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
-		OfflineAfterS: v.Presence.OfflineAfterS, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
+		OfflineAfterS: v.Presence.OfflineAfterS, Habit: v.Habit, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
 		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 	}
 	switch {
@@ -30,6 +30,8 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		learnt := v.IntervalS
 		d.HeartbeatIntervalS = &learnt
 	}
+	quiet := a.cfg.Health.DeviceSilence(v.ID)
+	d.Silence = wire.DeviceSilence{By: string(quiet.By), UsuallyS: int(quiet.Usually.Seconds()), OfferedS: int(quiet.Offer.Seconds()), AlarmDelayS: int(quiet.Alarm.Seconds())}
 	behind, several := a.cfg.Health.DeviceClock(v.ID)
 	d.Clock = wire.NewClock(v.ClockOffset(behind), several)
 	if v.Latest.At != 0 {
@@ -151,7 +153,8 @@ type DeviceFields struct {
 	Notes              httpapi.Optional[string]         `json:"notes,omitempty" maxLength:"4000"`
 	InstalledAt        httpapi.Optional[rimewatch.Time] `json:"installed_at,omitempty"`
 	HeartbeatIntervalS httpapi.Optional[int]            `json:"heartbeat_interval_s,omitempty" minimum:"1" maximum:"604800" doc:"s between heartbeats. Default: learned."`
-	OfflineAfterS      httpapi.Optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the interval, at least 180."`
+	OfflineAfterS      httpapi.Optional[int]            `json:"offline_after_s,omitempty" minimum:"10" maximum:"2592000" doc:"s of silence before the device is offline. Default: 3 × the declared interval, else what fits how senders of its kind, or it, usually report, but no more than limits.delay_s; at least 180."`
+	Habit              httpapi.Optional[string]         `json:"habit,omitempty" enum:"sleeps,lorawan" doc:"How senders of its kind report: asleep until something changes, or by LoRaWAN. Default: as its source knows."`
 	Limits             httpapi.Optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
 	ConfirmLoosening   bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists, by limits or by another equipment_type: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
 }
@@ -221,6 +224,9 @@ func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error 
 	f.InstalledAt.Set(&d.InstalledAt, 0)
 	f.HeartbeatIntervalS.Set(&d.HeartbeatIntervalS, 0)
 	f.OfflineAfterS.Set(&d.OfflineAfterS, 0)
+	habit := string(d.Habit)
+	f.Habit.Set(&habit, "")
+	d.Habit = rimewatch.Habit(habit)
 	if f.Labels.Sent {
 		d.Labels = nil
 		if f.Labels.Value != nil {

@@ -47,7 +47,7 @@ func TestReadings(t *testing.T) {
 			name: "broken sensors", req: post("/v1/readings", r.feed, `{"device_serial":"A","product_zone_temp":-127,"ambient_temp":999,"humidity":50,"recorded_at":"2026-11-20T11:01:00Z"}`), status: 201,
 			want: map[string]any{"data.reading.product_zone_temp": nil, "data.reading.sensor_faults": "[product_zone_temp ambient_temp]", "data.reading.humidity": 50}, events: accepted,
 		},
-		{name: "the current temperature is the newest by recorded_at", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.current_temp": -18.5}},
+		{name: "the current temperature is the newest by recorded_at", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.current_temp": -18.5, "data.device.current_temp_at": "2026-11-20T12:00:00.000Z"}},
 		{name: "latest, paged: total counts those that are there", req: get("/v1/readings/latest?per_page=1", r.read), status: 200, want: map[string]any{"data.readings.1": nil, "data.pagination.total": 1, "data.pagination.last_page": 1, "data.pagination.next_cursor": nil}},
 		{name: "latest", req: get("/v1/readings/latest", r.read), status: 200, want: map[string]any{"data.readings.0.device_name": "Unit A", "data.readings.0.equipment_type": "walkin_freezer", "data.readings.0.device_status": "online", "data.readings.0.humidity": 1, "data.readings.1": nil, "data.pagination": nil}},
 

@@ -13,7 +13,7 @@ func (f *fixture) devices() {
 	labels := map[string]string{"aisle": "4", "ü": "x"}
 	op := f.deviceOp(&store.DeviceOp{WorkspaceID: f.workspace, Serial: "Wif.1:a-B", Create: &rimewatch.Device{
 		WorkspaceID: f.workspace, Serial: "Wif.1:a-B", Name: "Back 'walk-in'", EquipmentType: "walkin_freezer", Labels: labels,
-		Manufacturer: "M", Model: "X", Notes: "n", InstalledAt: t0 - 5, HeartbeatIntervalS: 30, OfflineAfterS: 90, FirmwareVersion: "1",
+		Manufacturer: "M", Model: "X", Notes: "n", InstalledAt: t0 - 5, HeartbeatIntervalS: 30, OfflineAfterS: 90, Habit: rimewatch.HabitSleeps, FirmwareVersion: "1",
 		Limits: &rimewatch.LimitOverrides{TempMin: &min},
 	}})
 	f.must(op.Err)

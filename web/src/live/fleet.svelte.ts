@@ -322,7 +322,7 @@ class Fleet implements Listener {
     const u = this.byID.get(device.id);
     const known = u?.next.device;
     // An answer that was long on its way may be older than the last reading.
-    if (known?.last_seen_at && (device.last_seen_at ?? '') < known.last_seen_at) device = { ...device, current_temp: known.current_temp, last_seen_at: known.last_seen_at };
+    if (known?.last_seen_at && (device.last_seen_at ?? '') < known.last_seen_at) device = { ...device, current_temp: known.current_temp, current_temp_at: known.current_temp_at, last_seen_at: known.last_seen_at };
     if (!u) this.total = Math.max(this.total, this.byID.set(device.id, new Unit(device)).size);
     else this.change(u, snapshot(device, u.next.latest, u.next.alerts, u.next.past));
     this.reorder(); // it may have another name, or another site
@@ -403,6 +403,7 @@ class Fleet implements Listener {
     if (!device.last_seen_at || r.received_at > device.last_seen_at) device.last_seen_at = r.received_at;
     if (newer && r.product_zone_temp != null) {
       device.current_temp = r.product_zone_temp;
+      device.current_temp_at = r.recorded_at;
       device.judged ||= limited(device.limits);
     }
     this.change(u, snapshot(device, newer ? r : old.latest, old.alerts, old.past));

@@ -13,7 +13,7 @@ export interface Snapshot {
   past: Alert[];
   condition: Condition;
   temp: number | null;
-  /** When temp was measured or, when that is not known, the device last seen, in ms. */
+  /** When temp was measured, in ms. */
   tempAt: number | null;
   lastSeenAt: number | null;
 }
@@ -43,7 +43,7 @@ export function snapshot(device: Device, latest: Partial<Latest> | null, alerts:
     past,
     condition: conditionOf(device, alerts),
     temp: device.current_temp,
-    tempAt: ms(latest?.recorded_at) ?? lastSeenAt,
+    tempAt: ms(device.current_temp_at),
     lastSeenAt,
   };
 }
@@ -75,6 +75,11 @@ function since(s: Snapshot): number {
   if (s.condition === 'ok') return 0;
   if (s.alerts.length) return Math.min(...s.alerts.map(startOf));
   return s.lastSeenAt ?? Infinity;
+}
+
+/** seenAt is the age of what is shown of a device: of its temperature, where it has one, else when it was last seen. */
+export function seenAt(s: Pick<Snapshot, 'temp' | 'tempAt' | 'lastSeenAt'>): number | null {
+  return s.temp != null && s.tempAt != null ? s.tempAt : s.lastSeenAt;
 }
 
 /** stale reports whether a device's value is too old to be taken for the present one. */

@@ -42,6 +42,7 @@ export const derived = [
   { measure: 'product_zone_still', label: tr('Standstill of the product zone'), unit: '', digits: 0 },
   { measure: 'silence', label: tr('Silence'), unit: 's', digits: 0 },
   { measure: 'reading_age', label: tr('Age of the newest measurement'), unit: 's', digits: 0 },
+  { measure: 'product_zone_age', label: tr('Age of the product temperature'), unit: 's', digits: 0 },
   { measure: 'silent_devices', label: tr('Silent devices'), unit: '', digits: 0 },
   { measure: 'all_temperatures', label: tr('All temperatures'), unit: '', digits: 0 },
   { measure: 'product_zone_and_ambient', label: tr('Product zone and ambient'), unit: '', digits: 0 },

@@ -10,6 +10,8 @@ export interface Subject {
   status: 'online' | 'offline';
   lastSeenAt: number | null;
   temp: number | null;
+  /** When that was measured, in ms, where it is known. */
+  tempAt?: number | null;
   limits: Pick<Limits, 'temp_min' | 'temp_max'> | null;
   alerts: Alert[];
   judged: boolean;
@@ -26,8 +28,19 @@ export function stateOf(s: Subject, units: Units, now: number): string {
   if (s.status === 'offline') return silence(s, now) + (alert && alert.type !== 'device_offline' ? ` ${about(alert, s, units, now)}` : '');
   if (alert) return about(alert, s, units, now);
   if (c === 'unjudged') return unjudged(s, units);
+  const missed = missing(s, units, now);
+  if (missed) return missed;
   if (s.temp == null) return tr('Online. This type has no product temperature; its compressor is watched.');
   return calm(s, s.temp, units, now);
+}
+
+// unmeasured is how much older than the device's newest word a temperature may be: a quarter of an hour.
+const unmeasured = 15 * 60_000;
+
+// A temperature that does not come any more while the device goes on reporting is not the present one.
+function missing(s: Subject, units: Units, now: number): string {
+  if (s.temp == null || s.tempAt == null || s.lastSeenAt == null || s.lastSeenAt - s.tempAt <= unmeasured || now - s.tempAt <= unmeasured) return '';
+  return tr('No temperature for {span}, though it reports. The last one was {value}.', { span: duration(now - s.tempAt), value: temperature(s.temp, units) });
 }
 
 // Why nobody would be alerted, and the way out.

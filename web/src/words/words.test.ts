@@ -8,6 +8,7 @@ import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { holdWords, placesWithout, withCoverage } from './coverage';
 import { fleetSentence, stateOf, type Subject } from './sentence';
+import { offerOf, silenceOf } from './silence';
 import { natural, plural, speak, type Texts } from './tr';
 import { aNumber, moment, typed } from './typed';
 import { zoneNote, type ZoneState } from './zone';
@@ -137,12 +138,24 @@ describe('sentences', () => {
     ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not long enough to alert.'],
     ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
     ['above its limit', { zone: { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:48:00Z', defrosting: false, back_by: null } }, '−8.2\u202f°C, above limit 12\u00a0min, alert at 60. Limit −15\u202f°C.'],
+    ['a temperature that does not come any more', { temp: -17.5, tempAt: now - 12 * 3_600_000 }, 'No temperature for 12\u00a0h, though it reports. The last one was −17.5\u202f°C.'],
+    ['a slow sensor', { temp: -17.5, lastSeenAt: now - 3_600_000, tempAt: now - 3_600_000 }, '−17.5\u202f°C, within its limits.'],
     ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1\u00a0h; the temperature shown is from then.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
     ['no limits', { limits: null, judged: false }, '−8.2\u202f°C. Nobody is alerted: choose its type or set limits.'],
     ['silent sensor', { judged: false }, '−8.2\u202f°C, but no new temperature for a day: nobody is alerted if it gets too warm.'],
     ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34\u00a0min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
+
+  const silence = { by: 'learned', usually_s: 1800, offered_s: 0, alarm_delay_s: 7200 };
+  test('how long a device may keep silent', () => {
+    expect(silenceOf({ offline_after_s: 4500, silence })).toBe('1\u00a0h\u00a015\u00a0min; it usually reports within 30\u00a0min');
+    expect(silenceOf({ offline_after_s: 10_800, silence: { ...silence, by: 'declared' } })).toBe('3\u00a0h; as set; later than it alerts when too warm: 2\u00a0h');
+    expect(offerOf({ offline_after_s: 4500, silence })).toBe('');
+    expect(offerOf({ offline_after_s: 2700, silence: { by: 'alarm_delay', usually_s: 7200, offered_s: 10_800, alarm_delay_s: 2700 } })).toBe(
+      'Reports every 2\u00a0h: you would hear of silence after 3\u00a0h. Until you accept that, it counts as offline after 45\u00a0min.',
+    );
+  });
 
   const zone = (z: Partial<ZoneState>): ZoneState => ({ out_of_limits_since: null, alert_at: null, defrosting: false, back_by: null, ...z });
   test.each<[string, Partial<ZoneState>, boolean, string]>([

@@ -1,5 +1,5 @@
 // The order of the table of devices, as it stands in the address: ?sort=name, ?sort=-temp.
-import type { Unit } from '../../live/unit.svelte';
+import { seenAt, type Unit } from '../../live/unit.svelte';
 import { natural } from '../../words/tr';
 
 export type Column = 'state' | 'name' | 'temp' | 'site' | 'seen';
@@ -28,10 +28,10 @@ const compare: Record<Exclude<Column, 'state'>, (a: Unit, b: Unit) => number> = 
   name: (a, b) => natural.compare(a.next.device.name, b.next.device.name),
   site: (a, b) => natural.compare(a.next.device.site?.name ?? '', b.next.device.site?.name ?? '') || natural.compare(a.next.device.name, b.next.device.name),
   temp: (a, b) => (a.next.temp ?? 0) - (b.next.temp ?? 0),
-  seen: (a, b) => (a.next.lastSeenAt ?? 0) - (b.next.lastSeenAt ?? 0),
+  seen: (a, b) => (seenAt(a.next) ?? 0) - (seenAt(b.next) ?? 0),
 };
 // What is not known stands last, whichever way the rest is sorted.
-const unknown = { temp: (u: Unit) => u.next.temp == null, seen: (u: Unit) => u.next.lastSeenAt == null };
+const unknown = { temp: (u: Unit) => u.next.temp == null, seen: (u: Unit) => seenAt(u.next) == null };
 
 /** ordered sorts devices, which come with the worst first. */
 export function ordered(units: Unit[], o: Order): Unit[] {
