@@ -1,5 +1,7 @@
 package rimewatch
 
+import "slices"
+
 // AlertType names the condition behind an alert; an open set.
 type AlertType string
 
@@ -51,6 +53,14 @@ func AlertTypes() []AlertType {
 		SlowRecovery, SlowWarming, NotCooling,
 	}
 }
+
+// PredictiveTypes are the types of alerts that foresee, from how a machine runs, what has not come yet.
+func PredictiveTypes() []AlertType {
+	return []AlertType{CompressorFailurePredicted, RefrigerantLeakSuspected, CondenserFoulingSuspected, EvaporatorIcingSuspected}
+}
+
+// Predictive reports whether t is one of PredictiveTypes.
+func (t AlertType) Predictive() bool { return slices.Contains(PredictiveTypes(), t) }
 
 // Severity of an alert.
 type Severity string

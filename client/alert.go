@@ -47,6 +47,7 @@ type Alert struct {
 	Occurrences        int                   `json:"occurrences"`
 	Flapping           bool                  `json:"flapping"`
 	SuppressedBy       *int64                `json:"suppressed_by"`
+	Predictive         bool                  `json:"predictive"`
 	Prediction         *rimewatch.Prediction `json:"prediction"` // nil unless predictive
 	Feedback           *rimewatch.Feedback   `json:"feedback"`   // nil while nobody has judged the prediction
 }

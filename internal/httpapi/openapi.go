@@ -158,8 +158,9 @@ func responseName(status int) string {
 func (a *API) finishDocument() {
 	registry := a.doc.Components.Schemas
 	errorSchema := registry.Schema(reflect.TypeFor[wire.Failure](), true, "")
-	detail := registry.Map()["FailureDetail"]
-	detail.Properties["code"].Enum = allCodes()
+	problemSchema := registry.Schema(reflect.TypeFor[wire.Problem](), true, "")
+	registry.Map()["FailureDetail"].Properties["code"].Enum = allCodes()
+	registry.Map()["Problem"].Properties["code"].Enum = allCodes()
 	answered := make(map[string]bool)
 	for i := range a.routes {
 		for status := range a.routes[i].op.Responses {
@@ -176,7 +177,7 @@ func (a *API) finishDocument() {
 			Content: map[string]*huma.MediaType{TypeJSON: {Schema: errorSchema, Example: map[string]any{
 				"success": false, "data": map[string]any{},
 				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001"},
-			}}},
+			}}, typeProblem: {Schema: problemSchema}},
 		}
 	}
 	requests := make(map[string]bool)

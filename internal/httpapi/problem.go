@@ -5,6 +5,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -100,8 +101,29 @@ func (c *Call) Shown(err error) *rimewatch.Error {
 // writeFailure answers with an error.
 func (c *Call) writeFailure(w http.ResponseWriter, e *rimewatch.Error) {
 	FailureHeaders(w.Header(), e)
+	if c.R != nil && asksFor(c.R.Header, typeProblem) {
+		w.Header().Set("Content-Type", typeProblem)
+		w.WriteHeader(StatusOf[e.Code])
+		_, _ = w.Write(wire.AppendProblem(nil, c.Shown(e), StatusOf[e.Code], http.StatusText(StatusOf[e.Code]), c.ID))
+		return
+	}
 	w.WriteHeader(StatusOf[e.Code])
 	_, _ = w.Write(wire.AppendFailure(nil, c.Shown(e), c.ID))
+}
+
+// typeProblem is the form of errors of RFC 9457, which is sent to those who name it.
+const typeProblem = "application/problem+json"
+
+// asksFor reports whether Accept names a media type, whatever it prefers.
+func asksFor(h http.Header, mediaType string) bool {
+	for _, line := range h["Accept"] {
+		for part := range strings.SplitSeq(line, ",") {
+			if name, _, _ := strings.Cut(part, ";"); strings.EqualFold(strings.TrimSpace(name), mediaType) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ErrDeviceNotFound refuses a serial that the workspace does not have.

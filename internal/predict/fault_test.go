@@ -252,3 +252,16 @@ func TestHidden(t *testing.T) {
 		}
 	}
 }
+
+// Predictions are of the types that say so.
+func TestPredictiveTypes(t *testing.T) {
+	of := make(map[rimewatch.AlertType]bool)
+	for i := range faults {
+		of[faults[i].alert] = true
+	}
+	for _, typ := range rimewatch.AlertTypes() {
+		if of[typ] != typ.Predictive() {
+			t.Errorf("%s: predicted %v, predictive %v", typ, of[typ], typ.Predictive())
+		}
+	}
+}

@@ -176,6 +176,7 @@ type AlertFilter struct {
 	Status       rimewatch.AlertStatus
 	Severity     rimewatch.Severity
 	Type         rimewatch.AlertType
+	Predictive   *bool
 	DeviceID     int64
 	Serial       string             // of the device, and of deleted ones that had it before
 	Sites        rimewatch.Sites    // only of these and of their devices; nil = all

@@ -41,6 +41,7 @@ type Alert struct {
 	Occurrences        int                         `json:"occurrences" doc:"How often the condition came back on this alert."`
 	Flapping           bool                        `json:"flapping"`
 	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
+	Predictive         bool                        `json:"predictive" doc:"It foresees, from how the machine runs, what has not come yet."`
 	Prediction         Maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
 	Feedback           Maybe[rimewatch.Feedback]   `json:"feedback" doc:"Feedback on the prediction; null without any."`
 }
@@ -66,7 +67,7 @@ type Words interface {
 func NewAlert(v *rimewatch.AlertView, w Words) Alert {
 	what, advice := w.Parts(&v.Alert)
 	out := Alert{
-		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type, Part: OrNull(v.Part),
+		ID: v.ID, Status: v.Status, Severity: v.Severity, Type: v.Type, Part: OrNull(v.Part), Predictive: v.Type.Predictive(),
 		DeviceID: OrNull(v.DeviceID), DeviceSerial: OrNull(v.DeviceSerial), DeviceName: OrNull(v.DeviceName), EquipmentType: OrNull(v.EquipmentType), Site: NewSiteRef(v.Site),
 		Title: w.Title(&v.Alert), Message: strings.TrimSpace(what + " " + advice), Advice: advice, Metric: OrNull(v.Metric), Value: v.Value, PeakValue: v.PeakValue, Threshold: v.Threshold, Unit: OrNull(v.Unit),
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"strconv"
+
+	"github.com/rimewatch/rimewatch"
+)
 
 // Pagination describes which part of a list an answer holds. With a cursor only
 // per_page and next_cursor are known.
@@ -43,4 +47,35 @@ func AppendFailure(b []byte, e *rimewatch.Error, requestID string) []byte {
 	b = append(b, `,"request_id":`...)
 	b = AppendString(b, requestID)
 	return append(b, "}}\n"...)
+}
+
+// Problem is the body of an error response for who asks for application/problem+json.
+type Problem struct {
+	Type      string              `json:"type" doc:"Always about:blank: code says which error it is."`
+	Title     string              `json:"title" doc:"The status in words."`
+	Status    int                 `json:"status"`
+	Detail    string              `json:"detail" doc:"The message for people."`
+	Success   bool                `json:"success" doc:"Always false."`
+	Data      EmptyObject         `json:"data"`
+	Code      string              `json:"code"`
+	Fields    map[string][]string `json:"fields"`
+	RequestID string              `json:"request_id"`
+}
+
+// AppendProblem is AppendFailure in the form of RFC 9457. Its type says no more than the status;
+// code, fields and request_id are members of their own.
+func AppendProblem(b []byte, e *rimewatch.Error, status int, title, requestID string) []byte {
+	b = append(b, `{"type":"about:blank","title":`...)
+	b = AppendString(b, title)
+	b = append(b, `,"status":`...)
+	b = strconv.AppendInt(b, int64(status), 10)
+	b = append(b, `,"detail":`...)
+	b = AppendString(b, e.Message)
+	b = append(b, `,"success":false,"data":{},"code":"`...)
+	b = append(b, e.Code...)
+	b = append(b, `","fields":`...)
+	b = AppendFields(b, e.Fields)
+	b = append(b, `,"request_id":`...)
+	b = AppendString(b, requestID)
+	return append(b, "}\n"...)
 }

@@ -60,6 +60,8 @@ func (q *Request) parse(lines []byte) bool {
 			q.ForwardedFor = value
 		case is(name, "connection"):
 			ok = is(value, "keep-alive")
+		case is(name, "accept"):
+			ok = !bytes.Contains(value, []byte("problem")) // errors in another form
 		default:
 			ok = meaningless(name)
 		}
@@ -76,7 +78,7 @@ func (q *Request) parse(lines []byte) bool {
 // meaningless reports whether a header says nothing about how a plain POST is
 // answered.
 func meaningless(name []byte) bool {
-	return is(name, "user-agent") || is(name, "accept") || is(name, "accept-encoding") || is(name, "accept-language") ||
+	return is(name, "user-agent") || is(name, "accept-encoding") || is(name, "accept-language") ||
 		is(name, "x-forwarded-proto") || is(name, "x-forwarded-host") || is(name, "x-forwarded-port") || is(name, "x-real-ip") ||
 		is(name, "forwarded") || is(name, "traceparent")
 }

@@ -21,6 +21,7 @@ type AlertListInput struct {
 	SiteID       int64  `query:"site_id" minimum:"0" doc:"Of devices of this site, and of the site itself."`
 	Equipment    string `query:"equipment_type" maxLength:"200" doc:"Of devices of this type. An unknown type returns an empty list."`
 	Label        string `query:"label.KEY" doc:"Only for devices whose label KEY has this value. KEY stands for any label; with several, a device must have all of them."`
+	Predictive   string `query:"predictive" enum:"true,false" doc:"Whether they foresee what has not come yet, of whatever type."`
 	Acknowledged string `query:"acknowledged" enum:"true,false"`
 	Since        string `query:"since" format:"date-time" doc:"Triggered at or after this."`
 }
@@ -31,16 +32,22 @@ type AlertList struct {
 	Pagination wire.Pagination `json:"pagination"`
 }
 
+// yesOrNo is a filter that may be absent.
+func yesOrNo(s string) *bool {
+	if s == "" {
+		return nil
+	}
+	yes := s == "true"
+	return &yes
+}
+
 // alertFilter returns the store's form of the filters.
 func alertFilter(c *httpapi.Call, in *AlertListInput) store.AlertFilter {
 	f := store.AlertFilter{Severity: rimewatch.Severity(in.Severity), Type: rimewatch.AlertType(in.Type), Serial: in.DeviceSerial, SiteID: in.SiteID, Equipment: in.Equipment, Labels: c.Labels()}
 	if in.Status != "all" {
 		f.Status = rimewatch.AlertStatus(in.Status)
 	}
-	if in.Acknowledged != "" {
-		yes := in.Acknowledged == "true"
-		f.Acknowledged = &yes
-	}
+	f.Predictive, f.Acknowledged = yesOrNo(in.Predictive), yesOrNo(in.Acknowledged)
 	if in.Since != "" {
 		f.Since, _ = rimewatch.ParseTime(in.Since)
 	}

@@ -159,7 +159,7 @@ func (f *fleet) labelled(workspaceID int64, all map[string]string) []int64 {
 
 // countedTotal answers from a workspace's counters what they can.
 func countedTotal(c *store.AlertCounts, f *store.AlertFilter) (int, bool) {
-	if f.Type != "" || f.DeviceID != 0 || f.Serial != "" || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
+	if f.Type != "" || f.Predictive != nil || f.DeviceID != 0 || f.Serial != "" || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
 		return 0, false
 	}
 	if c == nil {

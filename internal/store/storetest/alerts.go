@@ -109,6 +109,9 @@ func (f *fixture) alertPages() {
 		if i == 11 {
 			a.Type = rimewatch.DeviceOffline
 		}
+		if i == 10 {
+			a.Type = rimewatch.EvaporatorIcingSuspected
+		}
 		if i < 10 {
 			a.Status, a.ResolvedAt = rimewatch.AlertResolved, t0+100
 		}
@@ -149,6 +152,8 @@ func (f *fixture) alertPages() {
 			{"device", store.AlertFilter{DeviceID: e}, store.AlertPage{Limit: 2, Offset: 1}, at(6, 3), 4},
 			{"acknowledged", store.AlertFilter{Acknowledged: &yes}, store.AlertPage{Limit: 9}, at(9, 6, 3, 0), 4},
 			{"not acknowledged", store.AlertFilter{Acknowledged: &no, Status: rimewatch.AlertActive}, store.AlertPage{Limit: 9}, at(11, 10), 2},
+			{"predictive", store.AlertFilter{Predictive: &yes}, store.AlertPage{Limit: 9}, at(10), 1},
+			{"not predictive", store.AlertFilter{Predictive: &no, Status: rimewatch.AlertActive}, store.AlertPage{Limit: 9}, at(11), 1},
 			{"since", store.AlertFilter{Since: t0 + 5}, store.AlertPage{Limit: 9}, at(11, 10), 2},
 			{"of devices", store.AlertFilter{Devices: []int64{e}}, store.AlertPage{Limit: 2, Offset: 1}, at(6, 3), 4},
 			{"of no devices", store.AlertFilter{Devices: []int64{}}, store.AlertPage{Limit: 9}, nil, 0},

@@ -72,6 +72,17 @@ func alertWhere(workspaceID int64, f *store.AlertFilter) (string, []any) {
 	if f.Type != "" {
 		add("type = ?", string(f.Type))
 	}
+	if f.Predictive != nil {
+		cond := "type IN ("
+		if !*f.Predictive {
+			cond = "type NOT IN ("
+		}
+		types := rimewatch.PredictiveTypes()
+		conds = append(conds, cond+Marks(len(types))+")")
+		for _, t := range types {
+			args = append(args, string(t))
+		}
+	}
 	if f.DeviceID != 0 {
 		add("device_id = ?", f.DeviceID)
 	}
