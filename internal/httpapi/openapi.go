@@ -304,20 +304,29 @@ func (a *API) finishOperation(rt *Route) {
 	if rt.OrOK {
 		again := *ok
 		again.Description = http.StatusText(http.StatusOK)
+		if rt.Dry != nil {
+			stored := ok.Content[TypeJSON].Schema
+			again.Content = map[string]*huma.MediaType{TypeJSON: {Schema: &huma.Schema{AnyOf: []*huma.Schema{stored, a.envelope(rt.Dry)}}}}
+		}
 		rt.op.Responses["200"] = &again
 	}
 	if rt.Accepted != nil {
 		held := *ok
 		held.Description = http.StatusText(http.StatusAccepted)
-		held.Content = map[string]*huma.MediaType{TypeJSON: {Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"success", "data"}, Properties: map[string]*huma.Schema{
-			"success": {Type: huma.TypeBoolean, Description: "Always true here."},
-			"data":    a.doc.Components.Schemas.Schema(rt.Accepted, true, ""),
-		}}}}
+		held.Content = map[string]*huma.MediaType{TypeJSON: {Schema: a.envelope(rt.Accepted)}}
 		rt.op.Responses["202"] = &held
 	}
 	if rt.Body.Optional && rt.op.RequestBody != nil {
 		rt.op.RequestBody.Required = false
 	}
+}
+
+// envelope describes an answer with data of a type.
+func (a *API) envelope(data reflect.Type) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeObject, Required: []string{"success", "data"}, Properties: map[string]*huma.Schema{
+		"success": {Type: huma.TypeBoolean, Description: "Always true here."},
+		"data":    a.doc.Components.Schemas.Schema(data, true, ""),
+	}}
 }
 
 // describeWarnings adds to the data of an answer what every answer may hold.

@@ -24,6 +24,7 @@ type Route struct {
 	Body         BodyRule
 	Status       int              // of success, 0 = 200
 	OrOK         bool             // 200 is a success too
+	Dry          reflect.Type     // of the data of a 200 to dry_run; nil = it has none
 	Accepted     reflect.Type     // of the data of a 202, which is a success too; nil = there is none
 	Also         []rimewatch.Code // failures beyond those that access, body and path imply
 	CSV          bool             // answers CSV to those who accept it

@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -100,6 +101,21 @@ func (w *warner) Write(b []byte) (int, error) {
 
 // Unwrap lets http.ResponseController reach the writer below.
 func (w *warner) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// DirectQuery checks the query of a route that goes past the router. What is written to the writer that
+// it returns names the parameters that the route does not know, until done.
+func (a *API) DirectQuery(w http.ResponseWriter, r *http.Request) (known url.Values, warns http.ResponseWriter, done func(), e *rimewatch.Error) {
+	rt := a.find(r.Method, strings.TrimPrefix(r.URL.Path, Prefix))
+	if rt == nil {
+		return nil, w, func() {}, nil
+	}
+	known, warnings, e := a.checker.query(rt.op.Parameters, r.URL.RawQuery)
+	if len(warnings) == 0 || e != nil {
+		return known, w, func() {}, e
+	}
+	warn := &warner{ResponseWriter: w, warnings: warnings}
+	return known, warn, warn.finish, nil
+}
 
 // finish writes the warnings and the end.
 func (w *warner) finish() {

@@ -296,6 +296,9 @@ func (b *Batch) answer() {
 }
 
 func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (int, *rimewatch.Error) {
+	if r.URL.Query().Get("dry_run") == "true" { // who asks for it means that nothing is stored
+		return 0, rimewatch.Invalid("dry_run", "is of single readings, not of a batch")
+	}
 	mediaType, _, e := httpapi.ContentType(r.Header, httpapi.TypeJSON, httpapi.TypeNDJSON)
 	if e != nil && r.ContentLength != 0 {
 		return 0, e

@@ -19,6 +19,12 @@ type ReadingBody struct {
 	RecordedAt   *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
 }
 
+// readingInput is a reading with what its request may ask for.
+type readingInput struct {
+	httpapi.BodyInput[ReadingBody]
+	DryRun string `query:"dry_run" enum:"true,false" doc:"true: answers 200 with what would become of the reading (dry_run, would, device_serial), and does nothing else."`
+}
+
 // StoredReading is the data of the answer to one reading.
 type StoredReading struct {
 	Reading   wire.DeviceReading `json:"reading"`
@@ -91,7 +97,7 @@ func (g *Readings) routes() []httpapi.Route {
 			Description: "Answers 201 only after the reading is on stable storage. Sending the same device and recorded_at again returns 200 with `duplicate: true`, and the first value is kept: a retry is always safe. What such a reading has beside the stored one is another reading, at the device's next free millisecond.\n\n" +
 				"What becomes of a reading whose serial is not known is a setting of the workspace, `on_unknown`. By default it waits, and 202 is the answer: it is kept for up to seven days under the source `api` and stored with its own time when somebody accepts the device.\n\n" +
 				"At least one measurement is needed, or the state of a door, a compressor or a defrost; the others may be absent or null. The numbers by which broken sensors report themselves (−127, ±999, 998, 1998–1999.9), where they lie outside the field's range, are stored as null and named in `sensor_faults`.",
-			Status: http.StatusCreated, OrOK: true, Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[httpapi.BodyInput[ReadingBody], StoredReading](describedOnly), Direct: g.served(&g.singleMeter, g.serveSingle),
+			Status: http.StatusCreated, OrOK: true, Dry: reflect.TypeFor[DryRun](), Accepted: reflect.TypeFor[HeldReading](), Also: []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeHeldFull}, Bind: httpapi.Raw[readingInput, StoredReading](describedOnly), Direct: g.served(&g.singleMeter, g.serveSingle),
 		},
 		{
 			Method: http.MethodPost, Path: batchPath, Sited: true, ID: "store-readings", Tag: "Readings", Summary: "Store many readings", Access: write,

@@ -3,6 +3,7 @@ package submit
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -93,6 +94,7 @@ func (s *Scratch) beside(who *store.Identity) []store.Vitals {
 // used again: the write path may still hold it.
 func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
 	settings, who, err := g.read(ctx, p, now, body, s)
+	g.heard(who, s.sent.At, now)
 	if err != nil {
 		return 0, err
 	}
@@ -130,7 +132,6 @@ func (g *Readings) read(ctx context.Context, p *account.Principal, now rimewatch
 		return settings, nil, httpapi.AsError(failed)
 	}
 	who, outside := g.identify(p, s.sent.Serial)
-	g.heard(who, s.sent.At, now)
 	if err = g.outsideWindow(s.sent.At, now, settings.RawDays); err == nil && who == nil && outside {
 		err = errUnknownDevice()
 	}
@@ -284,6 +285,7 @@ var (
 // call is a request to one of the two routes.
 type call struct {
 	p     account.Principal
+	query url.Values
 	now   rimewatch.Time
 	start time.Time
 }
@@ -312,6 +314,12 @@ func (g *Readings) served(meter *httpapi.HotMeter, serve func(w http.ResponseWri
 		if c.p, e = g.api.Authenticate(r, c.now); e == nil && !c.p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
 			e = httpapi.AsError(c.p.Require(rimewatch.ScopeReadingsWrite))
 		}
+		if e == nil && r.URL.RawQuery != "" {
+			var done func()
+			if c.query, w, done, e = g.api.DirectQuery(w, r); e == nil {
+				defer done()
+			}
+		}
 		if e == nil {
 			status, e = serve(w, r, &c)
 		}
@@ -339,7 +347,9 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request, c *call) 
 		g.keep(s)
 		return 0, e
 	}
-	if httpapi.Keyed(r) {
+	if c.query.Get("dry_run") == "true" {
+		status, e = g.dry(r.Context(), &c.p, c.now, s.body, &s.Scratch)
+	} else if httpapi.Keyed(r) {
 		status, e = g.singleOnce(w, r, &c.p, c.now, s)
 	} else {
 		status, e = g.Single(r.Context(), &c.p, c.now, s.body, &s.Scratch)
