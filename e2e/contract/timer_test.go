@@ -56,7 +56,9 @@ func TestTimers(t *testing.T) {
 		t.Errorf("no data has resolved a temperature alert")
 	}
 
-	// The clear time completes by timer, too.
+	// The clear time completes by timer, too, once a second reading has confirmed it.
+	post("COLD", 2)
+	s.advance(10 * time.Second)
 	post("COLD", 2)
 	s.events.forget()
 	s.advance(65 * time.Second)

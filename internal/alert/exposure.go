@@ -197,15 +197,21 @@ func (s *State) exposure(i rule) *exposure {
 }
 
 // expose starts an exposure for rule i. The product temperature always finds one; another
-// rule whose place it takes, or that finds none, is judged by what lasts alone.
-func (s *State) expose(i rule) *exposure {
+// rule whose place it takes where none is free, or that finds none, is judged by what lasts alone.
+func (s *State) expose(i rule) (taken *exposure) {
 	for k := range s.exposures {
-		if x := &s.exposures[k]; x.of == 0 || i <= ruleLow && rule(x.of-1) > ruleLow {
+		switch x := &s.exposures[k]; {
+		case x.of == 0:
 			*x = exposure{of: uint8(i) + 1}
 			return x
+		case i <= ruleLow && rule(x.of-1) > ruleLow && taken == nil:
+			taken = x
 		}
 	}
-	return nil
+	if taken != nil {
+		*taken = exposure{of: uint8(i) + 1}
+	}
+	return taken
 }
 
 // addUp takes a sample of rule i for what adds up.

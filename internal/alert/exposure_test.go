@@ -232,6 +232,7 @@ func TestStateOfTheVersionBefore(t *testing.T) {
 	}
 	u.run(`
 		90m -20
+		94m -20
 		96m tick`)
 	want := []string{
 		"1h opened high_temperature warning since 0s value -14 peak -14 limit -15",

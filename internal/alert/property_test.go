@@ -46,16 +46,16 @@ func (o *oracle) measuredBy(u *device) {
 }
 
 // waits is for how long a warning that one reading alone shows waits for the next one: until it
-// is overdue where a defrost may be over by then, else for ten minutes more than its delay
-// at most.
+// is overdue, where readings are frequent for ten minutes more than its delay at most. One
+// without a delay waits where a defrost may be over by then.
 func (o *oracle) waits() rimewatch.Time {
-	if o.seldom && o.defrosts && !o.low {
-		return max(o.delay, o.next)
-	}
-	if o.delay == 0 {
+	if o.delay == 0 && !(o.seldom && o.defrosts && !o.low) {
 		return 0
 	}
-	return max(o.delay, min(o.next, o.delay+10*minute))
+	if o.interval <= 10*minute {
+		return max(o.delay, min(o.next, o.delay+10*minute))
+	}
+	return max(o.delay, o.next)
 }
 
 func (o *oracle) beyond(limit, v float64) bool {
@@ -112,7 +112,15 @@ func (o *oracle) at(t rimewatch.Time) bool {
 		delay = o.waits()
 	}
 	severe := lasted || o.hasCrit && o.held(isCrit, critDelay, t)
-	cleared := o.held(func(v float64) bool { return o.past(o.warn, v) }, clear, t)
+	past := func(v float64) bool { return o.past(o.warn, v) }
+	if clear > 0 && o.since(past) == newest { // an end that one reading alone shows waits, too
+		clear = max(clear, o.next)
+	}
+	eased, ease := func(v float64) bool { return o.past(o.crit, v) }, o.clear
+	if ease > 0 && o.since(eased) == newest {
+		ease = max(ease, o.next)
+	}
+	cleared := o.held(past, clear, t)
 	switch {
 	case !o.active:
 		if o.muted && (t < o.resolved+reopenCritical || !severe && t < o.resolved+reopenWarning) {
@@ -132,7 +140,7 @@ func (o *oracle) at(t rimewatch.Time) bool {
 		o.note(t, Escalated)
 	case o.critical && !o.byTime && lasted:
 		o.byTime = true
-	case o.critical && !o.byTime && o.held(func(v float64) bool { return o.past(o.crit, v) }, o.clear, t):
+	case o.critical && !o.byTime && o.held(eased, ease, t):
 		o.critical = false
 		o.note(t, Deescalated)
 	default:

@@ -80,6 +80,7 @@ var temperatureCases = []struct {
 		74m -13
 		75m -13
 		80m -16
+		85m -16
 		90m tick`, `
 		1h opened high_temperature critical since 0s value -10 peak -10 limit -12
 		1h15m deescalated high_temperature warning since 0s value -13 peak -10 limit -15
@@ -91,6 +92,7 @@ var temperatureCases = []struct {
 		80m -15.5
 		84m -15.2
 		86m -15.5
+		90m -15.5
 		95m tick`, `
 		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
 		1h31m resolved high_temperature warning since 0s value -15.5 peak -14 limit -15`},
@@ -101,10 +103,21 @@ var temperatureCases = []struct {
 		120m 5.2
 		130m 4.8
 		140m 4
+		144m 4
 		150m tick`, `
 		45m opened high_temperature warning since 0s value 5.4 peak 5.4 limit 5
 		2h escalated high_temperature critical since 0s value 5.2 peak 5.5 limit 5
 		2h25m resolved high_temperature critical since 0s value 4 peak 5.5 limit 5`},
+	{"an end that one reading alone shows waits for the next one", "walkin_cooler", `
+		0m 8
+		30m 8
+		60m 4
+		90m 8
+		120m 4
+		150m 4`, `
+		45m opened high_temperature warning since 0s value 8 peak 8 limit 5
+		1h30m updated high_temperature warning since 0s value 8 peak 8 limit 5 occurrences 2
+		2h30m resolved high_temperature warning since 0s value 4 peak 8 limit 5 occurrences 2`},
 	{"two hours outside do not matter for frozen goods", "walkin_freezer", `
 		0m -14
 		300m tick`, `
@@ -153,6 +166,7 @@ var temperatureCases = []struct {
 		20m -1
 		40m tick
 		41m 2.6
+		45m 2.6
 		50m tick`, `
 		15m opened low_temperature warning since 0s value 1.5 peak 1.5 limit 2
 		30m escalated low_temperature critical since 0s value -1 peak -1 limit 0
@@ -165,6 +179,7 @@ var temperatureCases = []struct {
 		119m 11
 		120m 12
 		121m 9
+		125m 9
 		130m tick`, `
 		2h opened high_temperature critical since 0s value 11 peak 12 limit 10
 		2h6m resolved high_temperature critical since 0s value 9 peak 12 limit 10`},
@@ -173,6 +188,7 @@ var temperatureCases = []struct {
 		30m null
 		61m null
 		62m -20
+		63m -20
 		64m null
 		70m null`, `
 		1h opened high_temperature warning since 0s value -14 peak -14 limit -15
@@ -410,12 +426,14 @@ var peopleCases = []struct {
 		70m max -13
 		80m -12.5
 		90m -20
+		94m -20
 		96m tick`, `
 		1h opened high_temperature warning since 0s value -12.5 peak -12.5 limit -15
 		1h35m resolved high_temperature warning since 0s value -20 peak -12.5 limit -13`},
 	{"one that is about to end does not end by other limits", "walkin_freezer", `
 		0m -12.5
 		70m -20
+		71m -20
 		72m max -14
 		80m tick`, `
 		1h opened high_temperature warning since 0s value -12.5 peak -12.5 limit -15

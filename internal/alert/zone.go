@@ -13,7 +13,8 @@ const (
 	// freezeCritical bounds the critical delay on the cold side: what freezes
 	// (vaccines, produce) is lost within minutes.
 	freezeCritical = 10 * minute
-	// confirmWithin is for how long a warning waits at most for a second reading.
+	// confirmWithin is for how long a temperature that was put aside waits at most for a second one, and
+	// a warning of a unit that measures as often.
 	confirmWithin = 10 * minute
 	// offlineCritical is the shortest silence that is critical.
 	offlineCritical = hour
@@ -23,15 +24,14 @@ func seconds(s int) rimewatch.Time { return rimewatch.Time(s) * second }
 
 func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 
-// confirmed lets the warning of a temperature that one reading alone shows wait for the next
-// one, for at most confirmWithin. Where a reading comes every half hour or more seldom, so that
-// a defrost may be over by then, it waits longer, and so does anybody's being woken: a warning
-// of a type that defrosts. If the next one is overdue, or the device goes offline, nothing waits any
-// longer. Too cold waits no longer than that: what freezes is lost within minutes.
+// confirmed lets what one reading alone shows wait for the next one: the warning of a temperature beyond a
+// limit, its end or easing, and where a reading comes every half hour or more seldom, so that a defrost may be over by
+// then, also what is critical. Without a delay or a clear time nothing waits but for a defrost. If the next one
+// is overdue, or the device goes offline, nothing waits any longer.
 func confirmed(s *State, x *pass, i rule, b bounds) bounds {
 	next := min(x.u.Interval()*3/2, s.aliveUntil-1-x.u.ZoneAt())
 	seldom := i == ruleHigh && unit.Seldom(x.u)
-	if !seldom && next <= b.warnDelay {
+	if !seldom && next <= min(b.warnDelay, b.clear) {
 		return b
 	}
 	warn, crit := true, true // one that is beyond a limit now is the first that is
@@ -39,16 +39,21 @@ func confirmed(s *State, x *pass, i rule, b bounds) bounds {
 		newest := x.u.ZoneAt()
 		warn = t.zone() != zoneBeyond || t.mark.Time() >= newest
 		crit = t.czone() != zoneBeyond || t.cmark.Time() >= newest
+		if b.clear > 0 && t.zone() == zoneClear && t.mark.Time() >= newest {
+			b.stay = max(b.stay, next)
+		}
+		if b.clear > 0 && t.czone() == zoneClear && t.cmark.Time() >= newest {
+			b.ease = max(b.ease, next)
+		}
 	}
 	if seldom && crit {
 		b.critDelay = max(b.critDelay, next)
 	}
-	switch e := x.c.Equipment; {
-	case !warn:
-	case seldom && e != nil && e.Defrost.MaxMin > 0:
+	if e := x.c.Equipment; warn && (b.warnDelay > 0 || seldom && e != nil && e.Defrost.MaxMin > 0) {
+		if x.u.Interval() <= confirmWithin {
+			next = min(next, b.warnDelay+confirmWithin)
+		}
 		b.warnDelay = max(b.warnDelay, next)
-	case b.warnDelay > 0:
-		b.warnDelay = max(b.warnDelay, min(next, b.warnDelay+confirmWithin))
 	}
 	return b
 }

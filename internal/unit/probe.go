@@ -183,8 +183,8 @@ func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbe
 	}
 	slot := &p.pipe
 	if f == rimewatch.ProductZoneTemp {
-		if p.before != 0 && 2*max(o.fixed[f]-p.before, p.before-o.fixed[f]) < size {
-			return // the way back of a single reading that strayed
+		if off := max(o.fixed[f]-p.before, p.before-o.fixed[f]); p.before != 0 && (2*off < size || off <= 2*Fixed(p.ordinary[f])*ordinaryUnit) {
+			return // the way back of a single reading that strayed, or two ordinary changes
 		}
 		slot = &p.zone
 		switch {
@@ -238,6 +238,8 @@ func (p *probes) follow(s *State, o *Observation, steady bool) {
 	switch {
 	case s.door.since.Set() && (j.n <= 1 || !s.door.told): // one that is opened later has not done it
 		*j = jump{}
+	case j.n == 1 && j.strayed(o.fixed[rimewatch.ProductZoneTemp]-s.last[rimewatch.ProductZoneTemp]):
+		*j = jump{}
 	case j.back(o):
 		p.note(j)
 	case j.n >= zoneReads && j.stops >= zoneStops:
@@ -251,6 +253,9 @@ func (j *jump) back(o *Observation) bool {
 	off := o.fixed[j.field] - j.was - j.by/4
 	return off > 0 != (j.by > 0)
 }
+
+// strayed reports whether the change after a jump undoes most of it: a single reading that strays.
+func (j *jump) strayed(d Fixed) bool { return d > 0 != (j.by > 0) && 2*max(d, -d) > max(j.by, -j.by) }
 
 // note takes a jump that was undone for an ordinary change; a single reading that
 // strays is none.
