@@ -31,6 +31,9 @@ const (
 	TypeMultipart = "multipart/form-data"
 	TypePDF       = "application/pdf"
 	TypeZIP       = "application/zip"
+
+	// TypeMergePatch is JSON of which maps are merged, and what is null removed (RFC 7396). Every PATCH takes it.
+	TypeMergePatch = "application/merge-patch+json"
 )
 
 // ErrEmptyBody refuses a request that needs a body and has none.

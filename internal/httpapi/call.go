@@ -27,6 +27,7 @@ type Call struct {
 	Query     url.Values        // the parameters that the route knows, checked
 	warnings  []string          // about parameters that the route does not know
 	mediaType string            // of the body
+	merges    bool              // the body is a merge patch
 	// mediaParams are the parameters of the body's Content-Type.
 	mediaParams map[string]string
 	body        []byte // checked
@@ -157,6 +158,9 @@ func IsOverTLS(ctx context.Context) bool { return ctx.Value(overTLS{}) != nil }
 func OverTLS(ctx context.Context) context.Context {
 	return context.WithValue(ctx, overTLS{}, true)
 }
+
+// Merges reports whether the body is a merge patch: TypeMergePatch.
+func (c *Call) Merges() bool { return c.merges }
 
 // Actor names who does something: a person by name or e-mail, a token by its
 // number, since its name may change.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"mime"
 	"net/http"
 	"net/url"
 	"strings"
@@ -230,7 +231,9 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 		return ErrEmptyBody
 	}
 	var e *rimewatch.Error
-	if c.mediaType, c.mediaParams, e = ContentType(c.R.Header, b.Types...); e != nil {
+	if kind, _, err := mime.ParseMediaType(c.R.Header.Get("Content-Type")); err == nil && kind == TypeMergePatch && c.route.Method == http.MethodPatch {
+		c.mediaType, c.merges = TypeJSON, true
+	} else if c.mediaType, c.mediaParams, e = ContentType(c.R.Header, b.Types...); e != nil {
 		return e
 	}
 	if c.body, c.release, e = a.body(c); e != nil {

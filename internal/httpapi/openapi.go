@@ -357,6 +357,9 @@ func describeBodies(rt *Route) {
 		}
 		rt.op.RequestBody.Content[kind] = &huma.MediaType{Schema: s}
 	}
+	if rt.Method == http.MethodPatch && rt.op.RequestBody != nil {
+		rt.op.RequestBody.Content[TypeMergePatch] = rt.op.RequestBody.Content[TypeJSON]
+	}
 }
 
 // reach marks the components that a request body uses.

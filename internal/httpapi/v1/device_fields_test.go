@@ -41,6 +41,7 @@ func TestEveryDeviceField(t *testing.T) {
 					names = append(names, "limits."+name)
 				}
 			}
+		case "": // not of the body
 		default:
 			names = append(names, name)
 		}

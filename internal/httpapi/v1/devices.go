@@ -2,9 +2,12 @@ package v1
 
 import (
 	"context"
+	"maps"
 	"math"
 	"net/http"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -146,7 +149,7 @@ type DeviceFields struct {
 	Name               httpapi.Optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`
 	EquipmentType      httpapi.Optional[string]         `json:"equipment_type,omitempty" minLength:"1" maxLength:"64" pattern:"^[a-z0-9_]+$" patternDescription:"a slug of a-z 0-9 _" doc:"Default: other. Its limits and habits hold for the device; an unknown slug is treated as other." example:"walkin_freezer"`
 	SiteID             httpapi.Optional[int64]          `json:"site_id,omitempty" minimum:"1" doc:"Default: no site."`
-	Labels             httpapi.Optional[wire.Labels]    `json:"labels,omitempty" doc:"Replaces all labels: at most 32, keys of at most 64 characters, values of at most 256."`
+	Labels             httpapi.Optional[LabelsPatch]    `json:"labels,omitempty" doc:"Replaces all labels; as application/merge-patch+json it changes those that it names, and null removes one. At most 32, keys of at most 64 characters, values of at most 256."`
 	Manufacturer       httpapi.Optional[string]         `json:"manufacturer,omitempty" maxLength:"200"`
 	Model              httpapi.Optional[string]         `json:"model,omitempty" maxLength:"200"`
 	FirmwareVersion    httpapi.Optional[string]         `json:"firmware_version,omitempty" maxLength:"200"`
@@ -157,6 +160,41 @@ type DeviceFields struct {
 	Habit              httpapi.Optional[string]         `json:"habit,omitempty" enum:"sleeps,lorawan" doc:"How senders of its kind report: asleep until something changes, or by LoRaWAN. Default: as its source knows."`
 	Limits             httpapi.Optional[LimitsPatch]    `json:"limits,omitempty" doc:"Only the limits named change; null for one goes back to what holds without it (the equipment type's, as the workspace has it), null for all to all of them."`
 	ConfirmLoosening   bool                             `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit of a device that exists, by limits or by another equipment_type: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
+
+	merge bool // maps are merged
+}
+
+// LabelsPatch are labels as they are set; nil removes one.
+type LabelsPatch map[string]*string
+
+// Schema implements huma.SchemaProvider.
+func (LabelsPatch) Schema(r huma.Registry) *huma.Schema {
+	s := labels{}.Schema(r)
+	s.AdditionalProperties.(*huma.Schema).Nullable = true
+	return s
+}
+
+// apply returns the labels that there are then. merge keeps those that p does not name; where all
+// are replaced, none can be removed.
+func (p LabelsPatch) apply(labels map[string]string, merge bool) (map[string]string, error) {
+	out := make(map[string]string, len(labels)+len(p))
+	if merge {
+		maps.Copy(out, labels)
+	}
+	for key, v := range p {
+		switch {
+		case v != nil:
+			out[key] = *v
+		case merge:
+			delete(out, key)
+		default:
+			return nil, rimewatch.Invalid("labels", "null removes a label of a merge patch alone")
+		}
+	}
+	if len(out) > maxLabels {
+		return nil, rimewatch.Invalid("labels", "must have at most %d entries", maxLabels)
+	}
+	return out, nil
 }
 
 // LimitsPatch changes a device's limits.
@@ -228,9 +266,13 @@ func (f *DeviceFields) apply(d *rimewatch.Device, w *rimewatch.Workspace) error 
 	f.Habit.Set(&habit, "")
 	d.Habit = rimewatch.Habit(habit)
 	if f.Labels.Sent {
+		was := d.Labels
 		d.Labels = nil
 		if f.Labels.Value != nil {
-			d.Labels = *f.Labels.Value
+			var err error
+			if d.Labels, err = f.Labels.Value.apply(was, f.merge); err != nil {
+				return err
+			}
 		}
 	}
 	if f.Limits.Sent {
@@ -332,6 +374,7 @@ func (a devices) updateDevice(ctx context.Context, in *httpapi.SerialBody[Device
 	if err != nil {
 		return DeviceData{}, err
 	}
+	in.Body.merge = c.Merges()
 	v, err := a.cfg.Writer.UpdateDevice(ctx, c.Workspace(), serial, func(d *rimewatch.Device) error { return in.Body.apply(d, &w) })
 	if err != nil {
 		return DeviceData{}, err

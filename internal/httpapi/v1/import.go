@@ -403,17 +403,7 @@ func (a devices) importRow(ctx context.Context, workspaceID int64, p *importPlan
 // labels, and the others stay.
 func (p *importPlan) apply(d *rimewatch.Device) error {
 	fields := p.fields
-	if fields.Labels.Value != nil {
-		all := wire.Labels(maps.Clone(d.Labels))
-		if all == nil {
-			all = wire.Labels{}
-		}
-		maps.Copy(all, *fields.Labels.Value)
-		if len(all) > maxLabels {
-			return rimewatch.Invalid("labels", "must have at most %d entries", maxLabels)
-		}
-		fields.Labels.Value = &all
-	}
+	fields.merge = true
 	return fields.apply(d, p.workspace)
 }
 
