@@ -22,6 +22,11 @@ const (
 // they have that of their arrival. It is no observation, and follows these in the store.
 const ClockUnset Flag = 3
 
+// Imported is set in readings of a file that somebody brought: they complete the record, and
+// neither are a sign of life nor raise an alert. It is no observation, and follows ClockUnset
+// in the store.
+const Imported Flag = 4
+
 var flagNames = [NumFlags]string{
 	CompressorOn:  "compressor_on",
 	DefrostActive: "defrost_active",

@@ -99,6 +99,12 @@ func (e *Excursion) Lasted(now Time) Time {
 	return e.To - e.From
 }
 
+// ExcursionChange is what readings that came late change of a recorded excursion.
+type ExcursionChange struct {
+	Was *Excursion // nil = it is a new one
+	Is  *Excursion // nil = it never was; To is 0 while it lasts
+}
+
 // FormerLimits are what a device was judged by until others came.
 type FormerLimits struct {
 	WorkspaceID int64

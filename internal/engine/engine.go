@@ -60,13 +60,24 @@ type State struct {
 // reading takes a reading that was newly stored. last marks the device's last
 // of those that arrived together.
 func (s *State) reading(c *Config, down []presence.Downtime, r *rimewatch.Reading, now rimewatch.Time, last bool, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
-	s.Presence.Seen(down, now)
+	imported, _ := r.Flags.Bool(rimewatch.Imported)
+	if !imported {
+		s.Presence.Seen(down, now)
+	}
 	if len(c.Offsets) > 0 {
 		corrected := *r
 		corrected.Correct(c.Offsets)
 		r = &corrected
 	}
-	if v, has := r.Value(rimewatch.ProductZoneTemp); has && rimewatch.ProductZoneTemp.Plausible(v) {
+	v, has := r.Value(rimewatch.ProductZoneTemp)
+	judged := has && rimewatch.ProductZoneTemp.Plausible(v)
+	if imported {
+		if judged {
+			s.Health.Brought(r.At)
+		}
+		return out, nil
+	}
+	if judged {
 		if r.At > now { // nothing was measured in the future
 			arrived := *r
 			arrived.At = now

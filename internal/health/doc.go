@@ -32,7 +32,7 @@
 // of a unit carries over, so that the sums are off by less than 2 s, and by 2 s
 // more for each excursion that came to count in retrospect.
 //
-// Late readings, those older than the newest, change nothing by themselves: Late says which
+// Late readings, those older than the newest and those of a file, change nothing by themselves: Late says which
 // they are. Whoever keeps readings judges the device again from them, in their order, with
 // a State of its own, which begins where Calm says that nothing ran; Rejudged is what is
 // known then. What is known does not depend on the order of arrival, but for the usual

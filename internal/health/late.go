@@ -24,6 +24,10 @@ func (s *State) noteLate(at rimewatch.Time) {
 	s.lateN++
 }
 
+// Brought takes note of a reading that somebody brought: whether or not it is newer than all
+// others, it is judged with them, in its order, and not as it comes.
+func (s *State) Brought(at rimewatch.Time) { s.noteLate(at) }
+
 // Doubt takes note that readings from a moment on mean something else than they did when they
 // were judged: they have to be judged once more, too.
 func (s *State) Doubt(from rimewatch.Time) {

@@ -29,6 +29,7 @@ const (
 	TypeNDJSON    = "application/x-ndjson"
 	TypeCSV       = "text/csv"
 	TypeMultipart = "multipart/form-data"
+	TypeBinary    = "application/octet-stream"
 	TypePDF       = "application/pdf"
 	TypeZIP       = "application/zip"
 
@@ -42,7 +43,14 @@ var ErrEmptyBody = wire.InvalidJSON("it is empty")
 // ContentType checks the Content-Type of a request against what the route
 // takes and returns the plain type.
 func ContentType(h http.Header, accepted ...string) (string, map[string]string, *rimewatch.Error) {
+	return contentType(h, false, accepted)
+}
+
+func contentType(h http.Header, file bool, accepted []string) (string, map[string]string, *rimewatch.Error) {
 	ct := h.Get("Content-Type")
+	if file && ct == "" {
+		return TypeBinary, nil, nil
+	}
 	if len(accepted) > 0 && ct == accepted[0] {
 		return ct, nil, nil
 	}
@@ -59,7 +67,7 @@ func ContentType(h http.Header, accepted ...string) (string, map[string]string, 
 	if err != nil {
 		return "", nil, unsupported()
 	}
-	if charset, ok := params["charset"]; ok && !strings.EqualFold(charset, "utf-8") {
+	if charset, ok := params["charset"]; ok && !file && !strings.EqualFold(charset, "utf-8") {
 		return "", nil, rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The charset must be utf-8.")
 	}
 	for _, a := range accepted {

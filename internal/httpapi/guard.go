@@ -48,7 +48,7 @@ func (a *API) admit(c *Call) *rimewatch.Error {
 	if a.cfg.Serves != nil && c.Workspace() != 0 && !a.cfg.Serves(c.Workspace()) {
 		return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "The workspace is served elsewhere.", RetryAfter: time.Second}
 	}
-	if e := c.route.admits(&c.Principal); e != nil {
+	if e := c.route.admits(&c.Principal, c.R); e != nil {
 		return e
 	}
 	if e := a.limit(c); e != nil {
@@ -233,7 +233,7 @@ func (a *API) takeBody(c *Call) *rimewatch.Error {
 	var e *rimewatch.Error
 	if kind, _, err := mime.ParseMediaType(c.R.Header.Get("Content-Type")); err == nil && kind == TypeMergePatch && c.route.Method == http.MethodPatch {
 		c.mediaType, c.merges = TypeJSON, true
-	} else if c.mediaType, c.mediaParams, e = ContentType(c.R.Header, b.Types...); e != nil {
+	} else if c.mediaType, c.mediaParams, e = contentType(c.R.Header, b.File, b.Types); e != nil {
 		return e
 	}
 	if c.body, c.release, e = a.body(c); e != nil {

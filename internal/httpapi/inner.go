@@ -16,9 +16,6 @@ func (a *API) Inner(c *Call, path string, values map[string]string, query url.Va
 	if rt == nil {
 		return errNoSuchPath()
 	}
-	if e := rt.admits(&c.Principal); e != nil {
-		return e
-	}
 	inner := &Call{ID: c.ID, Now: c.Now, route: rt, Principal: c.Principal, W: w}
 	r := (&http.Request{
 		Method: http.MethodGet, Host: c.R.Host, Proto: c.R.Proto, ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: c.R.RemoteAddr, Body: http.NoBody,
@@ -28,6 +25,9 @@ func (a *API) Inner(c *Call, path string, values map[string]string, query url.Va
 		r.SetPathValue(name, v)
 	}
 	inner.R = r
+	if e := rt.admits(&c.Principal, r); e != nil {
+		return e
+	}
 	if e := a.checkFields(inner); e != nil {
 		return e
 	}

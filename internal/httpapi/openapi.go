@@ -112,6 +112,8 @@ func accessText(x *access) string {
 		return "Needs a signed-in user, a member of a workspace or not; an API token cannot do this, since " + x.Why + "."
 	case x.Scopes == 0:
 		return "Needs a token or a signed-in user."
+	case x.Rehearsal != 0:
+		return "Needs the scope `" + strings.Join(x.Scopes.Names(), "`, `") + "`, with `dry_run=true` `" + strings.Join(x.Rehearsal.Names(), "`, `") + "` instead."
 	default:
 		return "Needs the scope `" + strings.Join(x.Scopes.Names(), "`, `") + "`."
 	}

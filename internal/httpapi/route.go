@@ -53,6 +53,8 @@ type access struct {
 	Role   rimewatch.Role   // of a person; tokens pass by Scopes, or never
 	Own    bool             // a signed-in person, who need not be a member anywhere
 	Why    string           // it stays with people, in words
+	// Rehearsal is what a call with dry_run=true needs instead of Scopes; 0 = the same.
+	Rehearsal rimewatch.Scopes
 }
 
 // Who may call a route that asks for no scope and no role.
@@ -78,9 +80,15 @@ func Either(r rimewatch.Role, s rimewatch.Scopes) access { return access{Role: r
 // people reports whether tokens never pass.
 func (x *access) people() bool { return x.Own || x.Role != "" && x.Scopes == 0 }
 
-func (x access) check(p *account.Principal) *rimewatch.Error {
+// ScopeOr admits principals that hold all of s, and to a rehearsal of it those that hold all
+// of rehearsal.
+func ScopeOr(s, rehearsal rimewatch.Scopes) access { return access{Scopes: s, Rehearsal: rehearsal} }
+
+func (x access) check(p *account.Principal, r *http.Request) *rimewatch.Error {
 	var err error
 	switch {
+	case x.Rehearsal != 0 && r.URL.Query().Get("dry_run") == "true":
+		err = p.Require(x.Rehearsal)
 	case x.Public:
 	case x.Own:
 		err = p.RequirePerson()
@@ -96,8 +104,8 @@ func (x access) check(p *account.Principal) *rimewatch.Error {
 }
 
 // admits checks whether a principal may call a route.
-func (rt *Route) admits(p *account.Principal) *rimewatch.Error {
-	if e := rt.Access.check(p); e != nil {
+func (rt *Route) admits(p *account.Principal, r *http.Request) *rimewatch.Error {
+	if e := rt.Access.check(p, r); e != nil {
 		return e
 	}
 	if !rt.Sited && !rt.Access.Public && !rt.Access.Own {
@@ -113,6 +121,9 @@ type BodyRule struct {
 	Types    []string
 	Optional bool
 	Bulk     bool // up to maxBulkBody
+	// File says that it is a file as somebody has it: its type may be absent, and its
+	// charset is found out by what reads it.
+	File bool
 }
 
 // The bodies that most routes take.

@@ -139,14 +139,19 @@ func (x *rejudging) begin() (list []*rejudged) {
 		case !state.Health.HasLate():
 			u.late = false
 		default:
-			list = append(list, &rejudged{unit: u, cfg: u.cfg, siteID: u.siteID, device: rejudge.Device{
-				ID: u.id, WorkspaceID: u.workspaceID, Limits: u.cfg.Health.Limits, Offsets: u.cfg.Offsets,
-				Late: state.Health.Late(), Since: state.Health.Since(), Excluded: excludedOf(u),
-				Days: u.cfg.Health.Days, Defrosts: state.Defrosts(u.cfg),
-			}})
+			list = append(list, &rejudged{unit: u, cfg: u.cfg, siteID: u.siteID, device: lateDevice(u, state)})
 		}
 	}
 	return list
+}
+
+// lateDevice is a unit as it is judged again.
+func lateDevice(u *unit, state *engine.State) rejudge.Device {
+	return rejudge.Device{
+		ID: u.id, WorkspaceID: u.workspaceID, Limits: u.cfg.Health.Limits, Offsets: u.cfg.Offsets,
+		Late: state.Health.Late(), Since: state.Health.Since(), Excluded: excludedOf(u),
+		Days: u.cfg.Health.Days, Defrosts: state.Defrosts(u.cfg),
+	}
 }
 
 // excludedOf picks a unit's windows from those of its workspace.

@@ -75,7 +75,11 @@ func (h *Hub) Publish(p *publish.Commit) {
 	q.mu.Lock()
 	for _, part := range p.Parts {
 		for i := range part {
-			if in := &part[i]; in.Kind == store.InputReading && in.Outcome == store.Accepted {
+			in := &part[i]
+			if imported, _ := in.Reading.Flags.Bool(rimewatch.Imported); imported && !in.Last {
+				continue // a file is one event
+			}
+			if in.Kind == store.InputReading && in.Outcome == store.Accepted {
 				q.readings.list = append(q.readings.list, queued{in.DeviceID, p.Now, in.Reading})
 			}
 		}

@@ -171,6 +171,13 @@ type History interface {
 	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
 }
 
+// Brought are readings that somebody would bring, oldest first.
+type Brought interface {
+	Len() int
+	At(i int) rimewatch.Time
+	Reading(i int) rimewatch.Reading
+}
+
 // AlertFilter narrows an alert list. Empty fields do not filter.
 type AlertFilter struct {
 	Status       rimewatch.AlertStatus

@@ -147,6 +147,9 @@ func appendOptional(b []byte, r *rimewatch.Reading) []byte {
 	if unset, _ := r.Flags.Bool(rimewatch.ClockUnset); unset {
 		b = append(b, `,"clock_unset":true`...)
 	}
+	if imported, _ := r.Flags.Bool(rimewatch.Imported); imported {
+		b = append(b, `,"imported":true`...)
+	}
 	return b
 }
 

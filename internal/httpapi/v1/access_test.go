@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,6 +23,9 @@ func sample(rt *httpapi.Route) request {
 	q := request{method: rt.Method, path: httpapi.Prefix + path}
 	if len(rt.Body.Types) > 0 && !rt.Body.Optional {
 		q.body = `{"x":1}`
+		if types := rt.Body.Types; !slices.Contains(types, httpapi.TypeJSON) {
+			q = q.with("Content-Type", types[0])
+		}
 	}
 	return q
 }

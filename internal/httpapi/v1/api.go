@@ -31,6 +31,10 @@ type Writer interface {
 	ResolveAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
 	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
 	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
+	// Submit stores readings and sets their outcomes, as submit.Writer has it.
+	Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error
+	// Rehearse returns what readings would change of a device's recorded excursions.
+	Rehearse(ctx context.Context, deviceID int64, brought store.Brought) ([]rimewatch.ExcursionChange, error)
 	// Maintenance is the window that a device is in, if it is in one.
 	Maintenance(deviceID int64) (rimewatch.MaintenanceWindow, bool)
 	// SiteDeleted hears of a site after its deletion is stored.
@@ -110,9 +114,10 @@ type Resources struct{ core }
 // core is what the resources share.
 type core struct {
 	*httpapi.API
-	cfg      Config
-	cursors  httpapi.CursorCodec
-	policies policySets
+	cfg       Config
+	cursors   httpapi.CursorCodec
+	policies  policySets
+	importing *httpapi.Places // files of readings
 }
 
 // New prepares the resources. It fails when a policy document cannot be read.
@@ -123,9 +128,10 @@ func New(cfg Config) (*Resources, error) {
 	}
 	cfg.Writer = sitedWriter{cfg.Writer, cfg.Fleet, limit.ByKey(limit.PerHour(registrationsPerHour))}
 	return &Resources{core{
-		cfg:      cfg,
-		cursors:  httpapi.CursorCodec{Key: cfg.CursorKey},
-		policies: policies,
+		cfg:       cfg,
+		cursors:   httpapi.CursorCodec{Key: cfg.CursorKey},
+		policies:  policies,
+		importing: httpapi.NewPlaces(importsAtOnce, importsOfWorkspace, rimewatch.Errorf(rimewatch.CodeRateLimited, "Too many large uploads at once.")),
 	}}, nil
 }
 

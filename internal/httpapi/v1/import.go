@@ -429,7 +429,7 @@ func rowErrors(c *httpapi.Call, err error) []string {
 }
 
 func (a devices) importRoutes() []httpapi.Route {
-	return []httpapi.Route{{
+	return []httpapi.Route{a.readingsImportRoute(), {
 		Method: http.MethodPost, Path: "/v1/devices/import", ID: "import-devices", Tag: "Devices", Summary: "Register or change many devices by CSV",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesWrite), Body: httpapi.BodyRule{Types: []string{httpapi.TypeCSV, httpapi.TypeMultipart}, Bulk: true}, Repeats: true,
 		Description: "A CSV file (separated by comma, semicolon or tab; in UTF-8 or UTF-16) with a header line, as `text/csv` or as the file of a form. Devices are matched by serial: new ones are created, changed ones are updated, " +

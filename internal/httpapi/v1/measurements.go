@@ -45,6 +45,7 @@ func addAnswered(s *huma.Schema, finish func(p *huma.Schema, f rimewatch.Field))
 		s.Properties[x.String()] = &huma.Schema{Type: huma.TypeBoolean, Description: onlyWhenSent}
 	}
 	s.Properties["clock_unset"] = &huma.Schema{Type: huma.TypeBoolean, Description: "true where the device's clock was not set: the time is that of the arrival. Otherwise absent."}
+	s.Properties["imported"] = &huma.Schema{Type: huma.TypeBoolean, Description: "true where the reading came by a file that somebody imported. Otherwise absent."}
 }
 
 // TransformSchema implements huma.SchemaTransformer.

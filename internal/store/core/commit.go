@@ -42,6 +42,7 @@ type touch struct {
 	tempAt rimewatch.Time
 	n      int32
 	size   int32 // of the encoded readings, in bytes
+	heard  bool  // the device sent some of them itself
 }
 
 // Stage implements store.Log.
@@ -345,6 +346,9 @@ func (t *touch) take(in *store.Input, size int) {
 	t.n++
 	t.size += int32(size)
 	r := &in.Reading
+	if imported, _ := r.Flags.Bool(rimewatch.Imported); !imported {
+		t.heard = true
+	}
 	if t.latest == nil || r.At > t.latest.At {
 		t.latest = r
 	}
@@ -407,7 +411,9 @@ func (c *commit) publish() {
 		}
 		d.newest(t.latest, c.now)
 		d.newestTemp(t.temp, t.tempAt, c.now)
-		d.live.seenAt = max(d.live.seenAt, c.now)
+		if t.heard {
+			d.live.seenAt = max(d.live.seenAt, c.now)
+		}
 	}
 	for i := range c.effects.Live {
 		w := &c.effects.Live[i]

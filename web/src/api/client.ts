@@ -194,6 +194,18 @@ export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> 
   throw failure;
 }
 
+/** upload sends a file as it is, for which the typed client has no words. */
+export async function upload<T>(path: string, file: Blob, headers: Record<string, string> = {}): Promise<T> {
+  return (await ask(sendFile(`/api${path}`, file, headers))) as T;
+}
+
+async function sendFile(url: string, file: Blob, headers: Record<string, string>): Promise<Answer> {
+  ahead = {};
+  const response = await fetch(url, { method: 'POST', credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': language, 'Content-Type': 'text/csv', ...headers }, body: file });
+  const said = (await response.json().catch(() => null)) as unknown;
+  return response.ok ? { data: said, response } : { error: said, response };
+}
+
 /** pages follows the cursor of a list until its end. */
 export async function* pages<T extends { pagination: Schemas['Pagination'] }>(
   page: (cursor: string | undefined) => Promise<T>,
