@@ -263,7 +263,7 @@ func TestTokenAdmin(t *testing.T) {
 		{says: "preset read", req: post(`{"name":"x","scopes":["read"]}`), status: 201, want: map[string]any{"data.token.scopes": []any{"devices:read", "readings:read", "alerts:read"}}},
 		{says: "single scopes", req: post(`{"name":"x","scopes":["alerts:write","devices:read"]}`), status: 201, want: map[string]any{"data.token.scopes": []any{"devices:read", "alerts:write"}}},
 		{says: "an empty list of scopes is not everything", req: post(`{"name":"x","scopes":[]}`), status: 422, code: "validation_failed", fields: []string{"scopes"}},
-		{says: "an unknown scope", req: post(`{"name":"x","scopes":["admin"]}`), status: 422, code: "validation_failed"},
+		{says: "an unknown scope", req: post(`{"name":"x","scopes":["everything"]}`), status: 422, code: "validation_failed"},
 		{says: "an expiry in the past", req: post(`{"name":"x","expires_at":"2020-01-01T00:00:00Z"}`), status: 422, code: "validation_failed", fields: []string{"expires_at"}},
 		{says: "no name", req: post(`{}`), status: 422, code: "validation_failed", fields: []string{"name"}},
 		{says: "no mass assignment", req: post(`{"name":"x","workspace_id":1}`), status: 422, code: "validation_failed", fields: []string{"workspace_id"}},

@@ -86,6 +86,11 @@ class Session {
     return this.me !== null && rank.indexOf(this.me.role) >= rank.indexOf(role);
   }
 
+  /** limited reports whether the person has but some of the sites: what is about others is not theirs to change. */
+  get limited(): boolean {
+    return this.me?.site_ids != null;
+  }
+
   get timezone(): string {
     return this.me?.workspace.timezone || 'UTC';
   }

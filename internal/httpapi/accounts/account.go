@@ -198,7 +198,8 @@ type Me struct {
 	User        UserJSON        `json:"user"`
 	Workspace   wire.Workspace  `json:"workspace"`
 	Role        rimewatch.Role  `json:"role" enum:"viewer,technician,admin,owner"`
-	Scopes      []string        `json:"scopes"`
+	Scopes      []string        `json:"scopes" doc:"Of devices, readings and alerts; the role says the rest."`
+	SiteIDs     rimewatch.Sites `json:"site_ids,omitempty" doc:"The sites that the person is limited to: everything else of the workspace does not exist there. Absent = all."`
 	Memberships []MembershipRef `json:"memberships"`
 }
 
@@ -210,12 +211,13 @@ type MembershipRef struct {
 }
 
 func (a people) me(ctx context.Context, _ *httpapi.NoInput) (Me, error) {
-	p, err := a.service.Me(ctx, httpapi.CallOf(ctx).Principal)
+	who := httpapi.CallOf(ctx).Principal
+	p, err := a.service.Me(ctx, who)
 	if err != nil {
 		return Me{}, err
 	}
 	out := Me{
-		User: userJSON(&p.User), Workspace: wire.NewWorkspace(&p.Workspace), Role: p.Role, Scopes: p.Scopes.Names(),
+		User: userJSON(&p.User), Workspace: wire.NewWorkspace(&p.Workspace), Role: p.Role, Scopes: (p.Scopes & rimewatch.ScopesFull).Names(), SiteIDs: who.Sites(),
 		Memberships: membershipRefs(p.Memberships),
 	}
 	return out, nil
