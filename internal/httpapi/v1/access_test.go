@@ -296,3 +296,32 @@ func TestFailedAuthentications(t *testing.T) {
 		{name: "after a minute", req: signIn, before: func(r *rig) { r.advance(time.Minute) }, status: 200},
 	})
 }
+
+// Who is limited to sites is told so, and pages do not offer what is refused.
+func TestMeIsLimited(t *testing.T) {
+	r := newRig(t)
+	site := rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "S", TimeZone: "UTC"}
+	if err := r.accounts.Sites(account.Operator(r.workspace.ID)).Create(t.Context(), &site); err != nil {
+		t.Fatal(err)
+	}
+	u, err := r.accounts.AddUser(t.Context(), r.workspace.ID, account.UserRequest{Email: "t@example.com", Name: "T", Password: ownerPassword, Role: rimewatch.RoleTechnician}, r.now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	me := func() any {
+		in, err := r.accounts.SignIn(t.Context(), account.Credentials{Email: "t@example.com", Password: ownerPassword}, r.now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.do(as(in.Secret, get("/v1/me", ""))).get("data.site_ids")
+	}
+	if got := me(); got != nil {
+		t.Errorf("limited to %v", got)
+	}
+	if _, err := r.accounts.ChangeMember(t.Context(), account.Operator(r.workspace.ID), u.ID, account.MemberPatch{Sites: rimewatch.Sites{site.ID}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(me()); got != fmt.Sprintf("[%d]", site.ID) {
+		t.Errorf("limited to %s", got)
+	}
+}
