@@ -1,5 +1,3 @@
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import type { Reporter } from 'vitest/node';
 import { patience } from './patience.ts';
@@ -12,18 +10,10 @@ const lastWord: Reporter = {
       for (const e of f.errors()) line(f.relativeModuleId, e);
       for (const suite of f.children.allSuites()) for (const e of suite.errors()) line(`${f.relativeModuleId} ${suite.fullName}`, e);
       for (const t of f.children.allTests('failed')) for (const e of t.result().errors ?? []) line(`${f.relativeModuleId} ${t.fullName}`, e);
-      for (const t of f.children.allTests('passed')) if (t.diagnostic()?.flaky) flaky(`${f.relativeModuleId} ${t.fullName}`, t.result().errors ?? []);
     }
     for (const e of unhandled) line('outside a test', e);
   },
 };
-
-// What passed on the second try is told again at the end of `make test`.
-function flaky(test: string, errors: readonly { message: string; stack?: string }[]) {
-  const text = `${test}\n${errors.map((e) => e.stack ?? e.message).join('\n').replace(/\n.*node_modules.*/g, '')}\n`;
-  console.log(`FLAKY: ${text}`);
-  if (process.env.FLAKY_DIR) appendFileSync(join(process.env.FLAKY_DIR, 'browser.flaky'), text);
-}
 
 // Two files at a time, each with a browser and a server of its own: one waits as
 // much as it computes. The limits only end a test that hangs: a busy machine may
@@ -36,7 +26,6 @@ export default defineConfig({
     expect: { poll: { timeout: patience, interval: 50 } },
     maxWorkers: 2,
     bail: 0,
-    retry: 1,
     reporters: ['default', lastWord],
   },
 });
