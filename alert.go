@@ -38,6 +38,7 @@ const (
 	SlowRecovery               AlertType = "slow_recovery"
 	SlowWarming                AlertType = "slow_warming"
 	NotCooling                 AlertType = "not_cooling"
+	BatteryLow                 AlertType = "battery_low"
 )
 
 // AlertTypes lists the types that the service opens.
@@ -50,7 +51,7 @@ func AlertTypes() []AlertType {
 		EvaporatorIcingSuspected, DoorOpenSuspected, SiteOffline, HighSuctionTemperature,
 		LowSuctionTemperature, LowDischargeTemperature, HighAmbientTemperature, LowAmbientTemperature,
 		LowHumidity, LowAmpDraw, CompressorStartFailure, ExcessiveRunTime,
-		SlowRecovery, SlowWarming, NotCooling,
+		SlowRecovery, SlowWarming, NotCooling, BatteryLow,
 	}
 }
 
@@ -112,6 +113,7 @@ const (
 	EndedElsewhere   Ending = "cools_elsewhere" // of NotCooling: its thermostat cycles at another level
 	EndedRuns        Ending = "runs"            // the compressor has started and run
 	EndedReports     Ending = "reports"         // the device reports, or what was missing is measured
+	EndedCharged     Ending = "charged"         // the battery was charged or changed
 	EndedSensorWorks Ending = "sensor_works"    // the sensor sends plausible values
 	EndedUnconfirmed Ending = "not_confirmed"   // of a prediction by single events: nothing has confirmed it
 	EndedOtherFault  Ending = "another_fault"   // of a prediction: another fault fits better

@@ -32,6 +32,8 @@ const (
 	ReadingAge            = "reading_age"
 	ZoneAge               = "product_zone_age"
 	SilentDevices         = "silent_devices"
+	BatteryCharge         = "battery_pct"
+	BatteryFlag           = "battery_low" // by the device's own word
 
 	// Measurements that a data alert is about together.
 	AllTemperatures     = "all_temperatures"
@@ -59,6 +61,8 @@ var deriveds = [...]Derived{
 	{ReadingAge, "Age of the newest measurement", "s", 0},
 	{ZoneAge, "Age of the product temperature", "s", 0},
 	{SilentDevices, "Silent devices", "", 0},
+	{BatteryCharge, "Battery", "%", 0},
+	{BatteryFlag, "Battery reported low", "", 0},
 	{AllTemperatures, "All temperatures", "", 0},
 	{ZoneAndAmbient, "Product zone and ambient", "", 0},
 	{DischargeAndSuction, "Discharge and suction", "", 0},

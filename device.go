@@ -106,6 +106,7 @@ type Presence struct {
 	OfflineAfterS   int     // in force: configured, declared or learnt
 	IntervalS       float64 // s between signs of life, declared or learnt; 0 = not known yet
 	BatteryPct      *float64
+	BatteryLow      bool     // by the device's own word
 	RSSI            *float64 // dBm
 	UptimeS         *int64
 	ZoneTemp        float64 // °C, the product-zone temperature that counts while a newer one is put aside, as CurrentTemp then

@@ -197,6 +197,8 @@ type Heartbeat struct {
 	SentAt             Time
 	FirmwareVersion    string
 	BatteryPct         *float64 // 0–100
+	BatteryLow         *bool    // by the device's own word
+	BatteryLowPct      int      // level at which senders of its kind are low, 0 = not known
 	RSSI               *float64 // dBm
 	UptimeS            *int64
 	HeartbeatIntervalS int   // s, 0 = not declared

@@ -50,6 +50,7 @@ type Device struct {
 	Habit              rimewatch.Habit   `json:"habit"`   // of senders of its kind, "" = not known
 	Silence            DeviceSilence     `json:"silence"` // why OfflineAfterS is what it is
 	BatteryPct         *float64          `json:"battery_pct"`
+	BatteryLow         bool              `json:"battery_low"` // by its own word
 	RSSIdBm            *float64          `json:"rssi_dbm"`
 	UptimeS            *int64            `json:"uptime_s"`
 	Health             DeviceHealth      `json:"health"`

@@ -205,3 +205,39 @@ func TestHabitOfSource(t *testing.T) {
 		}
 	}
 }
+
+// TestBatteryOfSender: a level, a voltage and a flag are understood wherever they come from, warn once, and are
+// listed with the worst first.
+func TestBatteryOfSender(t *testing.T) {
+	h := newHouse(t)
+	_, key := h.newSource(`{"name":"any","on_unknown":"register"}`)
+	h.receive(key, "zigbee2mqtt/level", `{"temperature":-18.5,"battery":12,"linkquality":80}`)
+	h.receive(key, "site/volts", `{"temperature":-18.5,"batteryVoltage":2.2,"rssi":-112}`)
+	h.receive(key, "site/flag", `{"temperature":-18.5,"battery_low":true}`)
+	h.receive(key, "rtl_433/ok", `{"model":"LaCrosse","id":5,"temperature_C":-18.5,"battery_ok":0}`)
+	h.receive(key, "site/good", `{"temperature":-18.5,"battery_level":88,"battery_low":false}`)
+	h.call(http.MethodPost, "/devices", `{"serial":"rest"}`)
+	h.call(http.MethodPost, "/readings", `{"device_serial":"rest","product_zone_temp":-18.5,"battery_v":2.1}`)
+	h.call(http.MethodPost, "/devices", `{"serial":"beat"}`)
+	h.asOwner(http.MethodPatch, "/devices/beat/heartbeat", `{"battery_low":true}`, http.StatusOK)
+	var warned []string
+	for _, a := range h.call(http.MethodGet, "/alerts?type=battery_low", "")["alerts"].([]any) {
+		alert := a.(map[string]any)
+		if alert["severity"] != "warning" {
+			t.Error(alert)
+		}
+		warned = append(warned, alert["device_serial"].(string))
+	}
+	var listed []string
+	for _, s := range h.call(http.MethodGet, "/sensors", "")["sensors"].([]any) {
+		x := s.(map[string]any)
+		listed = append(listed, fmt.Sprint(x["serial"], " ", x["battery_pct"], " ", x["battery_low"], " ", x["rssi_dbm"]))
+	}
+	slices.Sort(warned)
+	if len(warned) != 6 || slices.Contains(warned, "site-good") {
+		t.Errorf("warned of %v", warned)
+	}
+	if len(listed) != 7 || !strings.HasPrefix(listed[0], "rest 5") || !strings.HasPrefix(listed[1], "site-volts 10") || !strings.HasPrefix(listed[6], "site-good 88 false") {
+		t.Errorf("listed: %q", listed)
+	}
+}

@@ -46,7 +46,7 @@ func (s *State) times(version byte) []*rimewatch.Time {
 	b := &s.behind
 	list := []*rimewatch.Time{&b.by, &b.lag, &b.since, &s.Maintained}
 	if version > oldestVersion {
-		list = append(list, &b.heard, &b.other.by, &b.other.lag, &b.other.since, &b.other.heard, &b.floor, &b.least, &b.before, &b.from)
+		list = append(list, &b.heard, &b.other.by, &b.other.lag, &b.other.since, &b.other.heard, &b.floor, &b.least, &b.before, &b.from, &s.battery.opened, &s.battery.lowest)
 	}
 	return list
 }

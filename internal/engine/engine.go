@@ -53,6 +53,7 @@ type State struct {
 	Predict  predict.State
 	Verdicts Verdicts
 	behind   behind
+	battery  battery
 
 	Maintained rimewatch.Time // end of the last maintenance window that is over
 }
@@ -162,6 +163,7 @@ func (s *State) SetBack(by, now rimewatch.Time) {
 	s.behind.setBack(by)
 	events := s.Unit.At()-now > -by/2
 	s.Presence.Move(by)
+	s.battery.move(by)
 	s.Alert.Move(by, true, false)
 	if events {
 		s.moveEvents(by)

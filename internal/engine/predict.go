@@ -14,6 +14,10 @@ func (s *State) resolved(c *Config, t rimewatch.AlertType, part string, now rime
 		s.Predict.Dismiss(now)
 		return
 	}
+	if t == rimewatch.BatteryLow {
+		s.battery.resolved()
+		return
+	}
 	s.Alert.Resolved(&c.Alert, &s.Unit, t, part, now)
 	if t == rimewatch.SlowWarming {
 		unit.KeepWarm(&s.Unit)
@@ -22,7 +26,7 @@ func (s *State) resolved(c *Config, t rimewatch.AlertType, part string, now rime
 
 // Knows reports whether an alert of the type, or of a part of it, is active as far as the state knows.
 func (s *State) Knows(t rimewatch.AlertType, part string) bool {
-	if alert.Knows(&s.Alert, t, part) {
+	if alert.Knows(&s.Alert, t, part) || t == rimewatch.BatteryLow && s.battery.lowest != 0 {
 		return true
 	}
 	p, ok := s.Predict.Standing(&s.Unit)

@@ -25,6 +25,7 @@ type Input struct {
 	Kind     Kind
 	Last     bool                // of a Reading: the device's last of those that arrived together
 	Shutdown bool                // of a Heartbeat: the device announces its own end
+	Charge   Charge              // of a Heartbeat
 	Reading  *rimewatch.Reading  // of a Reading; left as it is
 	Alert    rimewatch.AlertType // of a Resolve and of a Feedback; "" when the prediction was over
 	Part     string              // of a Resolve: the part of the type that the alert is about
@@ -48,7 +49,7 @@ func (s *State) Step(c *Config, down []presence.Downtime, in *Input, now rimewat
 		out, over = s.reading(c, down, in.Reading, now, in.Last, out)
 	case Heartbeat:
 		s.Presence.Heartbeat(down, now, in.Shutdown)
-		out = s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out)
+		out = s.battery.charged(&in.Charge, now, s.Alert.Tick(&c.Alert, s.view(c), &s.Unit, now, out))
 	case Resolve:
 		s.resolved(c, in.Alert, in.Part, now)
 	case Feedback:

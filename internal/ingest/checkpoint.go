@@ -212,7 +212,11 @@ const checkpointVersion = 1
 func (s *Service) appendCheckpoint(b []byte, f *facts, state *engine.State) []byte {
 	b = append(b, checkpointVersion)
 	b = appendPayload(b, []byte(s.configs.payload(f.cfg)))
-	vitals := encodeHeartbeat(&rimewatch.Heartbeat{BatteryPct: f.vitals.battery, RSSI: f.vitals.rssi, UptimeS: f.vitals.uptime})
+	hb := rimewatch.Heartbeat{BatteryPct: f.vitals.battery, RSSI: f.vitals.rssi, UptimeS: f.vitals.uptime}
+	if f.vitals.low {
+		hb.BatteryLow = &f.vitals.low
+	}
+	vitals := encodeHeartbeat(&hb)
 	b = appendPayload(b, vitals)
 	return packState(b, state)
 }

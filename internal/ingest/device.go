@@ -216,7 +216,7 @@ func (r *request) hear(s *Service, vitals []store.Vitals) {
 		}
 		declares := declares(&x.Heartbeat, &v.Device)
 		b := x.Heartbeat.BatteryPct
-		charge := b != nil && (v.BatteryPct == nil || *b != *v.BatteryPct)
+		charge := b != nil && (v.BatteryPct == nil || *b != *v.BatteryPct) || x.Heartbeat.BatteryLow != nil && *x.Heartbeat.BatteryLow != v.BatteryLow
 		if age := s.clock() - v.LastHeartbeatAt; !declares && !charge && age >= 0 && age < saidEvery {
 			continue
 		}

@@ -22,7 +22,7 @@ func (s *Service) step(state *engine.State, f *facts, down []presence.Downtime, 
 	case store.InputHeartbeat:
 		hb := decodeHeartbeat(in.Payload)
 		f.vitals.take(&hb)
-		e = engine.Input{Kind: engine.Heartbeat, Shutdown: hb.Offline}
+		e = engine.Input{Kind: engine.Heartbeat, Shutdown: hb.Offline, Charge: engine.Charge{Pct: hb.BatteryPct, Low: hb.Low, LowPct: hb.LowPct}}
 	case store.InputDevice:
 		was := f.cfg
 		f.cfg = s.configs.after(was, in.Payload)

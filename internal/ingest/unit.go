@@ -80,11 +80,15 @@ type dirtyUnit struct {
 type vitals struct {
 	battery, rssi *float64
 	uptime        *int64
+	low           bool // its battery, by its own word
 }
 
 func (v *vitals) take(hb *heartbeat) {
 	if hb.BatteryPct != nil {
 		v.battery = hb.BatteryPct
+	}
+	if hb.Low != nil {
+		v.low = *hb.Low
 	}
 	if hb.RSSI != nil {
 		v.rssi = hb.RSSI
@@ -107,6 +111,7 @@ func presenceOf(state *engine.State, cfg *engine.Config, v *vitals) rimewatch.Pr
 		OfflineAfterS:   int(p.OfflineAfter(cfg.Presence).Seconds()),
 		IntervalS:       intervalOf(p, cfg).Seconds(),
 		BatteryPct:      v.battery,
+		BatteryLow:      v.low,
 		RSSI:            v.rssi,
 		UptimeS:         v.uptime,
 		Frozen:          state.Unit.ZoneFrozen(),
@@ -155,13 +160,15 @@ type heartbeat struct {
 	BatteryPct *float64 `json:"b,omitempty"`
 	RSSI       *float64 `json:"r,omitempty"`
 	UptimeS    *int64   `json:"u,omitempty"`
+	Low        *bool    `json:"l,omitempty"` // its battery, by its own word
+	LowPct     int      `json:"p,omitempty"` // level at which batteries of its kind are low
 }
 
 func encodeHeartbeat(hb *rimewatch.Heartbeat) []byte {
-	if !hb.Offline && hb.BatteryPct == nil && hb.RSSI == nil && hb.UptimeS == nil {
+	if !hb.Offline && hb.BatteryPct == nil && hb.BatteryLow == nil && hb.RSSI == nil && hb.UptimeS == nil {
 		return nil
 	}
-	b, err := encodePayload(heartbeat{hb.Offline, hb.BatteryPct, hb.RSSI, hb.UptimeS})
+	b, err := encodePayload(heartbeat{hb.Offline, hb.BatteryPct, hb.RSSI, hb.UptimeS, hb.BatteryLow, hb.BatteryLowPct})
 	if err != nil {
 		return nil
 	}

@@ -76,17 +76,19 @@ func TestModels(t *testing.T) {
 }
 
 // TestBatteryIsNoVoltage: what a sensor calls its battery is a share only when it
-// is a whole number of percent.
+// is a whole number of percent; a voltage is a level.
 func TestBatteryIsNoVoltage(t *testing.T) {
 	lib := library(t)
 	for body, want := range map[string]float64{
 		`{"temperature":1,"battery":92}`:           92,
 		`{"temperature":1,"battery":"80%"}`:        80,
-		`{"temperature":1,"battery":2.9}`:          -1,
-		`{"temperature":1,"battery":3600}`:         -1,
-		`{"temperature":1,"battery_voltage":3}`:    -1,
+		`{"temperature":1,"battery":2.9}`:          87,
+		`{"temperature":1,"battery":3600}`:         100,
+		`{"temperature":1,"battery_voltage":3}`:    100,
+		`{"temperature":1,"battery":3}`:            -1,
+		`{"temperature":1,"battery":999}`:          -1,
 		`{"temperature":1,"batteryLevel":55}`:      55,
-		`{"temperature":1,"battery":"12 V"}`:       -1,
+		`{"temperature":1,"battery":"12 V"}`:       100,
 		`{"temperature":1,"rem_batt_capacity":90}`: 90,
 	} {
 		got := -1.0

@@ -71,7 +71,7 @@ func TestSenders(t *testing.T) {
 		{"", "", `{"device":"AA:BB","tem":-1,"hum":65535,"tem2":-420}`, "AA:BB !payload.tem !payload.tem2 !payload.hum"},
 		// Names of the network server's, where those of the sensor say nothing.
 		{"", "", `{"end_device_ids":{"device_id":"fz"},"uplink_message":{"decoded_payload":{"bytes":"00"},"normalized_payload":[{"air":{"temperature":-19.5,"relativeHumidity":55},"battery":3.1}],"received_at":"2026-11-20T19:20:10Z"}}`,
-			"fz at 2026-11-20T19:20:10.000Z product_zone_temp=-19.5 humidity=55"},
+			"fz at 2026-11-20T19:20:10.000Z product_zone_temp=-19.5 humidity=55 battery=100"},
 		{"", "", `{"end_device_ids":{"device_id":"sc"},"uplink_message":{"decoded_payload":{"messages":[{"type":"report_telemetry","measurementId":4097,"measurementValue":-18.5},{"type":"report_telemetry","measurementId":4098,"measurementValue":61}]}}}`,
 			"sc product_zone_temp=-18.5 humidity=61"},
 		{"/device_sensor_data/1/2CF7F1/2/vs/4097", "", `{"value":-18.5,"timestamp":1795202410000}`, "2CF7F1/2 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5"},

@@ -38,7 +38,9 @@ type Item struct {
 	Readings     []Reading
 	Device       Device
 	Habit        rimewatch.Habit // how senders of the template report
-	Values       []Value         // everything that could be bound
+	// BatteryLowPct is the level at which batteries of the template's senders are low, 0 = not known.
+	BatteryLowPct int
+	Values        []Value // everything that could be bound
 }
 
 // Name returns what the sender, or the sensor of it, calls itself.
@@ -55,6 +57,7 @@ func NameOf(id, part string) string {
 // Device is what a sender says of its own state; nil and "" are absent.
 type Device struct {
 	BatteryPct, RSSI *float64
+	BatteryLow       *bool // by its own word
 	Firmware         string
 }
 
@@ -196,7 +199,7 @@ func elements(v any) ([]any, bool) {
 
 // items reads one element of the payload.
 func (m *Mapper) items(env *environment, bound Bound) []Item {
-	x := Item{Habit: m.Template.Habit}
+	x := Item{Habit: m.Template.Habit, BatteryLowPct: m.Template.BatteryLowPct}
 	var found []leaf
 	if v, err := m.auto.run(env); err == nil && v != nil {
 		found = leaves(m.autoPath, v)
@@ -584,6 +587,15 @@ func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
 		v, _, _ := number(l.value)
 		d.BatteryPct = &v
 	}
+	for _, l := range []*leaf{wantVolts.find(found, volts), wantBattery.find(found, cellVolts)} {
+		if l != nil && d.BatteryPct == nil {
+			v, _, _ := number(l.value)
+			d.setVolts(v)
+		}
+	}
+	if l := wantLow.find(found, yesOrNo); l != nil {
+		d.setLow(l.value, strings.HasSuffix(l.squeezed, "ok"))
+	}
 	if l := wantRSSI.find(found, signal); l != nil {
 		v, _, _ := number(l.value)
 		d.RSSI = &v
@@ -599,16 +611,40 @@ func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
 		}
 		n, _, err := number(v)
 		switch {
+		case r.name == batteryLow:
+			d.setLow(v, false)
 		case r.name == firmwareVersion:
 			d.Firmware, _ = r.from.text(env)
 		case err != nil:
 		case r.name == batteryPct && n >= 0 && n <= 100:
 			d.BatteryPct = &n
+		case r.name == batteryVolts && d.BatteryPct == nil:
+			d.setVolts(n)
 		case r.name == rssiDBm && n > -200 && n < 100:
 			d.RSSI = &n
 		}
 	}
 	d.Firmware = rimewatch.NameFrom(d.Firmware)
+}
+
+// setVolts notes the level of a battery of this voltage.
+func (d *Device) setVolts(v float64) {
+	if level, ok := rimewatch.BatteryLevel(v); ok {
+		d.BatteryPct = &level
+	}
+}
+
+// setLow notes whether the battery is low by a yes or no, or of one that says that it is in
+// order by how much it is: rtl_433 sends from 0 to 1.
+func (d *Device) setLow(v any, inOrder bool) {
+	yes, ok := truth(v)
+	if n, _, err := number(v); !ok && err == nil {
+		yes, ok = n > rimewatch.BatteryLowPct/100., inOrder
+	}
+	if ok {
+		low := yes != inOrder
+		d.BatteryLow = &low
+	}
 }
 
 // readRules reads the measurements for which there are rules. A value that is one of all

@@ -109,7 +109,7 @@ var vendors = []vendor{
 	{"ruuvi-gateway", Payload{Body: []byte(`{"data":{"coordinates":"","timestamp":1795202411,"gw_mac":"D6:19:19:F5:3A:0C","tags":{
 		"E5:52:21:C8:DD:2E":{"rssi":-71,"timestamp":1795202409,"data":"0201061BFF9904058000FFFFFFFF800080008000FFFFFFFFFFFFFFFFFFFFFF"},
 		"CB:B8:33:4C:88:4F":{"rssi":-50,"timestamp":1795202410,"data":"0201061BFF99040512FC5394C37C0004FFFC040CAC364200CDCBB8334C884F"}}}}`)},
-		[]string{"CB:B8:33:4C:88:4F at 2026-11-20T19:20:10.000Z product_zone_temp=24.3 humidity=53.49 rssi=-50",
+		[]string{"CB:B8:33:4C:88:4F at 2026-11-20T19:20:10.000Z product_zone_temp=24.3 humidity=53.49 battery=97 rssi=-50",
 			"E5:52:21:C8:DD:2E at 2026-11-20T19:20:09.000Z rssi=-71"}},
 	{"disruptive", Payload{Body: []byte(`{"event":{"eventId":"c1","targetName":"projects/p1/devices/emuc17m7","eventType":"temperature","data":{"temperature":{"value":4.9,"updateTime":"2026-11-20T19:20:10.361624Z"}},"timestamp":"2026-11-20T19:20:10.4Z"},"labels":{"name":"Fridge"},"metadata":{}}`)},
 		[]string{"emuc17m7 at 2026-11-20T19:20:10.361Z product_zone_temp=4.9"}},

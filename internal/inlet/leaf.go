@@ -281,6 +281,8 @@ type wanted struct{ tiers []string } // exact squeezed names, separated by blank
 var (
 	wantCO2      = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
 	wantBattery  = wanted{[]string{"batterypct batterypercent batterypercentage batterylevel batterysoc", "battery batt bat rembattcapacity"}}
+	wantVolts    = wanted{[]string{"batteryvoltage batteryv batteryvolts batterymv batvoltage batv battv batmv vbat vbatt vbattery"}}
+	wantLow      = wanted{[]string{"batterylow lowbattery batlow battlow lowbat lowbatt", "batteryok batok"}}
 	wantRSSI     = wanted{[]string{"rssi rssidbm loracrssi lorarssi"}}
 	wantFirmware = wanted{[]string{"firmwareversion firmware fwversion swversion fwver"}}
 	wantID       = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device", "sn", "id", "sensor", "name devicename"}}
@@ -369,6 +371,33 @@ func level(l *leaf) bool {
 	v, unit, _ := number(l.value)
 	bare := l.squeezed == "battery" || l.squeezed == "batt" || l.squeezed == "bat"
 	return percent(l) && (v > 5 || unit != "" || !bare)
+}
+
+// cellVolts reports whether what is called the battery is its voltage: by its unit, or as no share of
+// a charge is and a lithium cell or two others show.
+func cellVolts(l *leaf) bool {
+	v, unit, err := number(l.value)
+	switch {
+	case err != nil:
+		return false
+	case unit != "":
+		return unit == "V" || unit == "mV"
+	}
+	return v >= 1.8 && v <= 3.7 && v != float64(int(v)) || v >= 1800 && v <= 3700
+}
+
+// volts reports whether a leaf is the voltage of a sensor's battery.
+func volts(l *leaf) bool {
+	v, _, err := number(l.value)
+	_, ok := rimewatch.BatteryLevel(v)
+	return err == nil && ok
+}
+
+// yesOrNo reports whether a leaf says one of them, or how much of it is so.
+func yesOrNo(l *leaf) bool {
+	_, ok := truth(l.value)
+	v, _, err := number(l.value)
+	return ok || err == nil && v >= 0 && v <= 1
 }
 
 func signal(l *leaf) bool {

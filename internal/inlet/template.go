@@ -50,7 +50,9 @@ type Template struct {
 	// Habit is how such senders report, which silence is judged by: sleeps (until something
 	// changes) or lorawan; "" = by what each of them does.
 	Habit rimewatch.Habit `json:"habit,omitempty"`
-	// Device are battery_pct, rssi_dbm and firmware_version.
+	// BatteryLowPct is the level at which the battery of such a sender is low, in percent; 0 = 20.
+	BatteryLowPct int `json:"battery_low_pct,omitempty"`
+	// Device are battery_pct, battery_v, battery_low, rssi_dbm and firmware_version.
 	Device map[string]Rule `json:"device,omitempty"`
 }
 
@@ -102,6 +104,8 @@ func ParseTemplate(document []byte) (*Mapper, error) {
 // device attributes that a template may fill.
 const (
 	batteryPct      = "battery_pct"
+	batteryVolts    = "battery_v"
+	batteryLow      = "battery_low"
 	rssiDBm         = "rssi_dbm"
 	firmwareVersion = "firmware_version"
 )
@@ -151,6 +155,9 @@ func (t Template) Compile() (*Mapper, error) {
 	if t.Habit != "" && t.Habit != rimewatch.HabitSleeps && t.Habit != rimewatch.HabitLoRaWAN {
 		return nil, rimewatch.Invalid("template.habit", "must be sleeps or lorawan")
 	}
+	if t.BatteryLowPct < 0 || t.BatteryLowPct > 100 {
+		return nil, rimewatch.Invalid("template.battery_low_pct", "must be between 0 and 100")
+	}
 	m.autoPath = t.Auto
 	if strings.ContainsAny(t.Auto, " ({") {
 		m.autoPath = "(" + t.Auto + ")"
@@ -166,8 +173,8 @@ func (t Template) Compile() (*Mapper, error) {
 		m.fields = append(m.fields, r)
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Device)) {
-		if name != batteryPct && name != rssiDBm && name != firmwareVersion {
-			return nil, rimewatch.Invalid("template.device."+clip(name, 40), "is not battery_pct, rssi_dbm or firmware_version")
+		if name != batteryPct && name != batteryVolts && name != batteryLow && name != rssiDBm && name != firmwareVersion {
+			return nil, rimewatch.Invalid("template.device."+clip(name, 40), "is not battery_pct, battery_v, battery_low, rssi_dbm or firmware_version")
 		}
 		r := rule{name: name, Rule: t.Device[name]}
 		if err := r.compile("template.device." + name); err != nil {

@@ -179,6 +179,16 @@ var conditions = map[key]entry{
 		what: "The product zone has been warming up little by little for %t: from a daily average of %l to %v.", over: "The product zone has given back at least half of the warming and averages %v. It lasted %t; the warmest day averaged %p.",
 		do: "Look for ice on the evaporator, a fan that stands still, a dirty condenser or a door that no longer seals. If the unit was set warmer on purpose, resolve this alert.",
 	},
+	{typ: rimewatch.BatteryLow}: {
+		title: "Battery low", ending: "Battery no longer low",
+		what: "The battery of its sensor is down to %v. When it is empty, nobody can see the temperature any more.", over: "The battery of its sensor is at %v again.",
+		do: "Change or charge the battery. A cold sensor empties it sooner than its display shows.",
+	},
+	{rimewatch.BatteryLow, rimewatch.BatteryFlag}: {
+		title: "Battery low", ending: "Battery no longer low",
+		what: "Its sensor reports that its battery is low. When it is empty, nobody can see the temperature any more.", over: "Its sensor no longer reports a low battery.",
+		do: "Change or charge the battery.",
+	},
 	{typ: rimewatch.NotCooling}: {
 		title: "Not cooling", ending: "Cooling again",
 		what: "The product zone is at %v and has not become colder for %t; this unit usually cools before it reaches %l.", over: "It has cooled down twice to where it usually stops. It did not cool for %t; the highest was %p.",

@@ -70,6 +70,8 @@ var scenes = []scene{
 	{rimewatch.SensorFault, "discharge_and_suction", "", 0, 0, 0, 0, 0, 5, 190},
 	{rimewatch.NotCooling, "product_zone_temp", "°C", -19.2, -12, -16.8, -11.4, -21.5, 21, 300},
 	{rimewatch.SensorStale, "product_zone_age", "s", 900, 0, 43_560, 43_560, 46_800, 726, 780},
+	{rimewatch.BatteryLow, "battery_pct", "%", 20, 0, 17, 12, 96, 0, 9000},
+	{rimewatch.BatteryLow, "battery_low", "", 0, 0, 0, 0, 0, 0, 9000},
 }
 
 // alertOf returns the alert of a scene some minutes after its condition began.

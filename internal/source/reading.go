@@ -137,7 +137,7 @@ func (l *Live) readHeld(h *rimewatch.Held) (x inlet.Item, problem string) {
 		return x, e.Sentence().Stored()
 	}
 	sent.Arrived(h.ReceivedAt)
-	x = inlet.Item{ID: string(sent.Serial), At: sent.At, Device: inlet.Device{BatteryPct: sent.BatteryPct, RSSI: sent.RSSI, Firmware: sent.Firmware}}
+	x = inlet.Item{ID: string(sent.Serial), At: sent.At, Device: inlet.Device{BatteryPct: sent.BatteryPct, BatteryLow: sent.BatteryLow, RSSI: sent.RSSI, Firmware: sent.Firmware}}
 	for _, b := range l.bound(x.ID, "") {
 		x.Readings = append(x.Readings, inlet.Reading{Serial: b.Serial, Reading: sent.Reading})
 	}

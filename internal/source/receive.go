@@ -269,7 +269,7 @@ func (b *batch) known(ctx context.Context, x *inlet.Item, r *inlet.Reading, who 
 	id := nameOf(x)
 	vitals := x.Device != (inlet.Device{})
 	if d := &x.Device; vitals || x.Habit != "" {
-		b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware, Habit: x.Habit}})
+		b.vitals = append(b.vitals, store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: d.BatteryPct, BatteryLow: d.BatteryLow, BatteryLowPct: x.BatteryLowPct, RSSI: d.RSSI, FirmwareVersion: d.Firmware, Habit: x.Habit}})
 	}
 	if c := b.s.cfg.Clock; c != nil && x.At != 0 && !b.retained && !b.replayed {
 		c.Saw(uint64(who.ID), x.At, b.now)

@@ -38,6 +38,7 @@ type DeviceDetail struct {
 	Habit              rimewatch.Habit         `json:"habit" doc:"How senders of its kind report, as its source knows or a person has set: sleeps (until something changes) or lorawan; \"\" where that is not known. The set is open."`
 	Silence            DeviceSilence           `json:"silence" doc:"Why offline_after_s is what it is."`
 	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that contained it."`
+	BatteryLow         bool                    `json:"battery_low" doc:"Whether it says that its battery is low."`
 	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
 	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
 	Health             DeviceHealth            `json:"health"`

@@ -15,6 +15,7 @@ import (
 type Extras struct {
 	Ignored    []string // foreign fields that were left out, at most MaxIgnored
 	BatteryPct *float64 // 0–100
+	BatteryLow *bool    // by its own word
 	RSSI       *float64 // dBm
 	Firmware   string
 	Age        rimewatch.Time // how long before its arrival it was measured, of those that say so
@@ -25,7 +26,9 @@ type Extras struct {
 const MaxIgnored = 32
 
 // Vitals reports whether the reading says something of the device itself.
-func (x *Extras) Vitals() bool { return x.BatteryPct != nil || x.RSSI != nil || x.Firmware != "" }
+func (x *Extras) Vitals() bool {
+	return x.BatteryPct != nil || x.BatteryLow != nil || x.RSSI != nil || x.Firmware != ""
+}
 
 // Arrived turns an age into a time, and a time that no clock shows that was ever set into
 // none.
@@ -149,7 +152,21 @@ func vital(name, value []byte, out *SentReading) (known bool, what string) {
 		return ""
 	}
 	switch {
-	case string(name) != "battery_pct" && string(name) != "rssi_dbm" && string(name) != "firmware_version":
+	case string(name) == "battery_v" && value[0] != 'n':
+		var v *float64
+		if what = number(&v, 1, 20); what == "" && out.BatteryPct == nil {
+			level, _ := rimewatch.BatteryLevel(*v)
+			out.BatteryPct = &level
+		}
+		return true, what
+	case string(name) == "battery_low" && value[0] != 'n':
+		low := value[0] == 't'
+		if !low && value[0] != 'f' {
+			return true, "must be true or false"
+		}
+		out.BatteryLow = &low
+		return true, ""
+	case string(name) != "battery_v" && string(name) != "battery_low" && string(name) != "battery_pct" && string(name) != "rssi_dbm" && string(name) != "firmware_version":
 		return false, ""
 	case value[0] == 'n':
 		return true, ""

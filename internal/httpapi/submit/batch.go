@@ -330,7 +330,7 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (
 
 // vitalsOf returns what a reading says of its device.
 func vitalsOf(who *store.Identity, x *wire.Extras) store.Vitals {
-	return store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: x.BatteryPct, RSSI: x.RSSI, FirmwareVersion: x.Firmware}}
+	return store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: x.BatteryPct, BatteryLow: x.BatteryLow, RSSI: x.RSSI, FirmwareVersion: x.Firmware}}
 }
 
 // say notes what an item says of its device; the newest counts.

@@ -22,7 +22,7 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		DeviceItem: wire.NewDeviceItem(v, a.Now()), Manufacturer: v.Manufacturer, Model: v.Model,
 		FirmwareVersion: v.FirmwareVersion, Notes: v.Notes, InstalledAt: v.InstalledAt,
 		LastHeartbeatAt: v.LastHeartbeatAt, StatusChangedAt: v.StatusChangedAt,
-		OfflineAfterS: v.Presence.OfflineAfterS, Habit: v.Habit, BatteryPct: v.BatteryPct, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
+		OfflineAfterS: v.Presence.OfflineAfterS, Habit: v.Habit, BatteryPct: v.BatteryPct, BatteryLow: v.BatteryLow, RSSIdBm: v.RSSI, UptimeS: v.UptimeS,
 		CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
 	}
 	switch {
@@ -397,7 +397,7 @@ func (a devices) deleteDevice(ctx context.Context, in *httpapi.SerialInput) (Dev
 func (a devices) deviceRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	return []httpapi.Route{
-		a.metricsRoute(),
+		a.metricsRoute(), a.sensorsRoute(),
 		{
 			Method: http.MethodGet, Path: "/v1/devices", Sited: true, ID: "list-devices", Tag: "Devices", Summary: "List devices", Access: read, Paged: true,
 			Description: "In the order of their ids.", Bind: httpapi.Handle(a.listDevices),

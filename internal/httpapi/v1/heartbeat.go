@@ -16,6 +16,8 @@ type HeartbeatBody struct {
 	SentAt             *rimewatch.Time `json:"sent_at,omitempty" nullable:"true" doc:"When the device sent it, by its own clock."`
 	FirmwareVersion    *string         `json:"firmware_version,omitempty" nullable:"true" maxLength:"200"`
 	BatteryPct         *float64        `json:"battery_pct,omitempty" nullable:"true" minimum:"0" maximum:"100"`
+	BatteryV           *float64        `json:"battery_v,omitempty" nullable:"true" minimum:"1" maximum:"20" doc:"V, of a sensor's battery; its level is worked out where battery_pct is absent."`
+	BatteryLow         *bool           `json:"battery_low,omitempty" nullable:"true" doc:"Whether the device says that its battery is low."`
 	RSSIdBm            *float64        `json:"rssi_dbm,omitempty" nullable:"true" minimum:"-200" maximum:"50" doc:"dBm"`
 	UptimeS            *int64          `json:"uptime_s,omitempty" nullable:"true" minimum:"0" maximum:"9007199254740991" doc:"s"`
 	HeartbeatIntervalS *int            `json:"heartbeat_interval_s,omitempty" nullable:"true" minimum:"1" maximum:"604800" doc:"s until the next heartbeat at the latest. Takes precedence over what the service has learned."`
@@ -44,6 +46,12 @@ func (a devices) heartbeat(ctx context.Context, in *httpapi.SerialBody[*Heartbea
 	var hb rimewatch.Heartbeat
 	if b := in.Body; b != nil {
 		hb = rimewatch.Heartbeat{BatteryPct: b.BatteryPct, RSSI: b.RSSIdBm, UptimeS: b.UptimeS}
+		hb.BatteryLow = b.BatteryLow
+		if b.BatteryV != nil && hb.BatteryPct == nil {
+			if level, ok := rimewatch.BatteryLevel(*b.BatteryV); ok {
+				hb.BatteryPct = &level
+			}
+		}
 		hb.Offline = b.Status != nil && *b.Status == string(rimewatch.Offline)
 		if b.SentAt != nil {
 			hb.SentAt = *b.SentAt

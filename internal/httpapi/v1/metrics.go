@@ -52,6 +52,24 @@ func scraped() []gauge {
 		{"rimewatch_device_cold_minutes_24h", "Minutes of the last 24 h below the lower temperature limit. Absent without one.", func(a devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
 			return minutes(a.cfg.Health.DeviceExposure(v.ID).Cold), v.LimitsInForce().TempMin != nil
 		}},
+		{"rimewatch_device_temperature_timestamp_seconds", "When that temperature was measured.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return float64(v.CurrentTempAt) / 1000, v.CurrentTempAt != 0
+		}},
+		{"rimewatch_device_battery_percent", "Level of the sensor's battery. Absent where none was sent.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			if v.BatteryPct == nil {
+				return 0, false
+			}
+			return *v.BatteryPct, true
+		}},
+		{"rimewatch_device_battery_low", "1 while the sensor says that its battery is low, or its level is 20 % or less. Absent where neither was sent.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			return yes(v.BatteryLow || v.BatteryPct != nil && *v.BatteryPct <= rimewatch.BatteryLowPct), v.BatteryLow || v.BatteryPct != nil
+		}},
+		{"rimewatch_device_rssi_dbm", "Strength of the sensor's signal. Absent where none was sent.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
+			if v.RSSI == nil {
+				return 0, false
+			}
+			return *v.RSSI, true
+		}},
 		{"rimewatch_device_last_seen_timestamp_seconds", "When the device was last heard.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {
 			return float64(v.LastSeenAt) / 1000, v.LastSeenAt != 0
 		}},

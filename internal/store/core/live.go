@@ -26,6 +26,7 @@ type more struct {
 	optional      []float64 // of the newest reading
 	battery, rssi *float64
 	uptime        *int64
+	low           bool           // its battery, by its own word
 	zone          float64        // °C, see rimewatch.Presence
 	zoneAt        rimewatch.Time // 0 = none
 	// reach is the newest moment that was stored when the clock was set back to
@@ -68,9 +69,9 @@ func (d *device) show(p *rimewatch.Presence) {
 	l.online, l.frozen = p.Status == rimewatch.Online, p.Frozen
 	l.statusAt, l.seenAt, l.heartbeatAt = p.StatusChangedAt, p.LastSeenAt, p.LastHeartbeatAt
 	l.offlineAfter, l.interval = int32(p.OfflineAfterS), p.IntervalS
-	if d.more != nil || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil || p.ZoneTempAt != 0 {
+	if d.more != nil || p.BatteryLow || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil || p.ZoneTempAt != 0 {
 		m := d.say()
-		m.battery, m.rssi, m.uptime = p.BatteryPct, p.RSSI, p.UptimeS
+		m.battery, m.rssi, m.uptime, m.low = p.BatteryPct, p.RSSI, p.UptimeS, p.BatteryLow
 		m.zone, m.zoneAt = p.ZoneTemp, p.ZoneTempAt
 	}
 	if d.sheet != nil {
@@ -99,7 +100,7 @@ func (d *device) tell(to *rimewatch.Live) {
 		to.Status = rimewatch.Online
 	}
 	if m := d.more; m != nil {
-		to.BatteryPct, to.RSSI, to.UptimeS = m.battery, m.rssi, m.uptime
+		to.BatteryPct, to.RSSI, to.UptimeS, to.BatteryLow = m.battery, m.rssi, m.uptime, m.low
 		to.ZoneTemp, to.ZoneTempAt = m.zone, m.zoneAt
 	}
 }

@@ -44,6 +44,8 @@ export const derived = [
   { measure: 'reading_age', label: tr('Age of the newest measurement'), unit: 's', digits: 0 },
   { measure: 'product_zone_age', label: tr('Age of the product temperature'), unit: 's', digits: 0 },
   { measure: 'silent_devices', label: tr('Silent devices'), unit: '', digits: 0 },
+  { measure: 'battery_pct', label: tr('Battery'), unit: '%', digits: 0 },
+  { measure: 'battery_low', label: tr('Battery reported low'), unit: '', digits: 0 },
   { measure: 'all_temperatures', label: tr('All temperatures'), unit: '', digits: 0 },
   { measure: 'product_zone_and_ambient', label: tr('Product zone and ambient'), unit: '', digits: 0 },
   { measure: 'discharge_and_suction', label: tr('Discharge and suction'), unit: '', digits: 0 },

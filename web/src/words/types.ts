@@ -34,4 +34,5 @@ export const types: Record<string, string> = {
   slow_recovery: tr('Slow to recover from defrost'),
   slow_warming: tr('Warming up slowly'),
   not_cooling: tr('Not cooling'),
+  battery_low: tr('Battery low'),
 };
