@@ -210,6 +210,7 @@ type Alert struct {
 	Ending             Ending      `json:"ending,omitempty"`        // why it ended, where nothing above says so
 	Unmet              Unmet       `json:"unmet,omitempty"`         // of NotCooling: why
 	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none
+	ReplacedBy         int64       `json:"replaced_by,omitempty"`   // of a prediction that another one fits better than: id of that one's alert
 	Prediction         *Prediction `json:"prediction,omitempty"`
 	Feedback           *Feedback   `json:"feedback,omitempty"` // what a person said of the prediction, nil when nobody has
 }

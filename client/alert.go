@@ -48,6 +48,7 @@ type Alert struct {
 	Flapping           bool                  `json:"flapping"`
 	SuppressedBy       *int64                `json:"suppressed_by"`
 	Predictive         bool                  `json:"predictive"`
+	ReplacedBy         *int64                `json:"replaced_by"` // of a prediction: the alert of the fault that fits better
 	Prediction         *rimewatch.Prediction `json:"prediction"` // nil unless predictive
 	Feedback           *rimewatch.Feedback   `json:"feedback"`   // nil while nobody has judged the prediction
 }

@@ -183,10 +183,17 @@ func sameButDays(a, b *engine.Config) bool {
 }
 
 func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
+	replacement := int64(0)
 	for i := range out {
-		w.transition(st, &out[i], now)
+		t := &out[i]
+		if t.Ending == rimewatch.EndedOtherFault && slices.ContainsFunc(out[i+1:], opensPrediction) {
+			replacement = w.store.NewAlertID()
+		}
+		w.transition(st, t, replacement, now)
 	}
 }
+
+func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened && t.Prediction != nil }
 
 // follow has the unit and its fleet follow the state.
 func (w *writer) follow(st *staged, now rimewatch.Time) {

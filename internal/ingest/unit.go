@@ -291,8 +291,9 @@ func (c *configs) payload(cfg *engine.Config) string {
 	return c.json[cfg]
 }
 
-// transition turns what the rules say into rows and events.
-func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time) {
+// transition turns what the rules say into rows and events. replacement is the id of the prediction that
+// replaces another one in this step, 0 = none does.
+func (w *writer) transition(st *staged, t *alert.Transition, replacement int64, now rimewatch.Time) {
 	i := -1
 	for k, row := range st.alerts {
 		if row.Type == t.Type && row.Part == t.Part {
@@ -310,6 +311,8 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 		row = &copied
 	} else if t.Kind != alert.Opened {
 		return // its row was resolved by a person in this very group
+	} else if t.Prediction != nil {
+		row.ID = replacement
 	}
 	row.Severity, row.ConditionStartedAt, row.LastEvaluatedAt = t.Severity, t.ConditionStartedAt, now
 	row.Metric, row.Unit, row.Flapping, row.Occurrences = t.Metric, t.Unit, t.Flapping, t.Occurrences
@@ -333,6 +336,9 @@ func (w *writer) transition(st *staged, t *alert.Transition, now rimewatch.Time)
 	if t.Kind == alert.Resolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
 		row.Relearning, row.Superseded, row.Ending = t.Relearning, t.Superseded, t.Ending
+		if t.Ending == rimewatch.EndedOtherFault {
+			row.ReplacedBy = replacement
+		}
 	} else {
 		row.Prediction = t.Prediction
 		if i >= 0 {
@@ -367,7 +373,9 @@ func (w *writer) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Ale
 	var old *rimewatch.Alert
 	switch {
 	case i < 0:
-		row.ID = w.store.NewAlertID()
+		if row.ID == 0 {
+			row.ID = w.store.NewAlertID()
+		}
 		list = append(list, row)
 	case row.Status != rimewatch.AlertActive:
 		old = list[i]

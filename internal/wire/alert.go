@@ -42,6 +42,7 @@ type Alert struct {
 	Flapping           bool                        `json:"flapping"`
 	SuppressedBy       *int64                      `json:"suppressed_by" doc:"The alert that explains this one."`
 	Predictive         bool                        `json:"predictive" doc:"It foresees, from how the machine runs, what has not come yet."`
+	ReplacedBy         *int64                      `json:"replaced_by" doc:"Of a prediction that is superseded: the alert of the fault that fits better."`
 	Prediction         Maybe[rimewatch.Prediction] `json:"prediction" doc:"null unless the alert is predictive."`
 	Feedback           Maybe[rimewatch.Feedback]   `json:"feedback" doc:"Feedback on the prediction; null without any."`
 }
@@ -74,7 +75,7 @@ func NewAlert(v *rimewatch.AlertView, w Words) Alert {
 		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: OrNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
 		ResolvedAt: v.ResolvedAt, ResolvedBy: OrNull(v.ResolvedBy), Resolution: OrNull(string(v.Resolution)), Note: OrNull(v.Note),
 		EndedBecause: OrNull(string(v.EndedBecause())), Unmet: OrNull(string(v.Unmet)),
-		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: OrNull(v.SuppressedBy),
+		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: OrNull(v.SuppressedBy), ReplacedBy: OrNull(v.ReplacedBy),
 	}
 	out.Prediction.Value, out.Feedback.Value = w.Prediction(v.Prediction), v.Feedback
 	return out

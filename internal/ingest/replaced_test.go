@@ -1,0 +1,41 @@
+package ingest
+
+import (
+	"testing"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// numbered gives alerts the numbers from 1 on.
+type numbered struct {
+	store.Store
+	last int64
+}
+
+func (n *numbered) NewAlertID() int64 { n.last++; return n.last }
+
+// TestReplacedBy: a prediction that another fault fits better than names the one that has taken its place.
+func TestReplacedBy(t *testing.T) {
+	s := &Service{}
+	s.store = &numbered{}
+	w := newWriter(s)
+	w.group = newGroup()
+	st := &staged{unit: &unit{id: 7, workspaceID: 1}}
+	opens := func(typ rimewatch.AlertType) alert.Transition {
+		return alert.Transition{Kind: alert.Opened, Type: typ, Severity: rimewatch.Warning, Prediction: &rimewatch.Prediction{}}
+	}
+	leak := opens(rimewatch.RefrigerantLeakSuspected)
+	w.transitions(st, []alert.Transition{leak}, 1000)
+	over := leak
+	over.Kind, over.Resolution, over.Ending = alert.Resolved, rimewatch.ResolvedSuperseded, rimewatch.EndedOtherFault
+	w.transitions(st, []alert.Transition{over, opens(rimewatch.EvaporatorIcingSuspected)}, 2000)
+	if len(st.alerts) != 1 || len(w.group.result.Alerts) != 2 {
+		t.Fatalf("%d active, %d rows", len(st.alerts), len(w.group.result.Alerts))
+	}
+	was, now := w.group.result.Alerts[0], st.alerts[0]
+	if was.Type != rimewatch.RefrigerantLeakSuspected || was.Resolution != rimewatch.ResolvedSuperseded || was.ReplacedBy != now.ID || now.ID == 0 || now.ID == was.ID || now.ReplacedBy != 0 {
+		t.Errorf("%+v was replaced by %+v", was, now)
+	}
+}
