@@ -88,7 +88,9 @@ const (
 	ranTimes   = 1.8               // likewise
 	seldom     = 90 * second       // between readings, from which a run may show in one alone
 	surely     = 5 * minute        // beyond the margin, too
-	idleTimes  = 1.4               // the longest that ended by itself
+	idleTimes  = 1.25              // the longest that ended by itself, since a stop by the thermostat
+	leastEarly = 20 * minute       // likewise since another stop
+	earlyTimes = 1.4               // likewise
 	stayTimes  = 1.5               // likewise
 	mostWorst  = 90 * minute       // of either that is taken for usual
 	mostAtOnce = 30 * minute       // of it that one event shows
@@ -354,7 +356,10 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool) {
 	if interval > mostSeldom || s.age() < knownAfter || !slow && !s.learnt() && !u.Modulated() {
 		return
 	}
-	idle := max(leastIdle, rimewatch.Time(idleTimes*s.worstIdle)*second+interval)
+	idle := max(leastIdle, rimewatch.Time(idleTimes*s.worstIdle)*second+2*interval)
+	if u.StoppedEarly() { // a defrost may have, and some are the longest so far
+		idle = max(leastEarly, rimewatch.Time(earlyTimes*s.worstIdle)*second+interval)
+	}
 	stay := max(leastStay, rimewatch.Time(stayTimes*s.worstStay)*second)
 	stalled := s.stalled
 	if s.ran > 0 { // its recoveries are slow, and begin beyond its usual start

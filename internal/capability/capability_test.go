@@ -195,22 +195,35 @@ func TestCoolsElsewhere(t *testing.T) {
 	}
 }
 
-// TestExcused: what ended by itself before, such as a defrost, is waited for, and two fifths longer.
+// TestExcused: what ended by itself before, such as a defrost, is waited for, and a quarter longer where the
+// thermostat had stopped the compressor, two fifths where something else did.
 func TestExcused(t *testing.T) {
-	b := newBox(t)
-	for range 16 {
-		b.cycle(12*hour, -20, -18)
-		b.on = false
-		if found := b.warm(24*minute, 10, steady(0.1)); found >= 0 && b.at > begins+7*rimewatch.Day {
-			t.Fatalf("a defrost like those before was told after %d min", found)
+	for _, tc := range []struct {
+		early    bool
+		from, to int // min
+	}{{false, 28, 33}, {true, 34, 40}} {
+		b := newBox(t)
+		for range 16 {
+			b.cycle(12*hour, -20, -18)
+			b.on = false
+			if found := b.warm(24*minute, 10, steady(0.1)); found >= 0 && b.at > begins+7*rimewatch.Day {
+				t.Fatalf("a defrost like those before was told after %d min", found)
+			}
+			b.on = true
 		}
-		b.on = true
-	}
-	for b.on || b.zone < -18.2 {
-		b.cycle(minute, -20, -18)
-	}
-	if got := b.warm(2*hour, 6, steady(0.1)); got < 28 || got > 40 {
-		t.Errorf("told after %d min, want 1.4 times 24", got)
+		b.cycle(4*hour, -20, -18)
+		for b.on || b.zone < -18.2 {
+			b.cycle(minute, -20, -18)
+		}
+		if tc.early {
+			for !b.on {
+				b.cycle(minute, -20, -18)
+			}
+			b.cycle(2*minute, -20, -18)
+		}
+		if got := b.warm(2*hour, 6, steady(0.1)); got < tc.from || got > tc.to {
+			t.Errorf("stopped early %v: told after %d min, want %d to %d", tc.early, got, tc.from, tc.to)
+		}
 	}
 }
 

@@ -161,11 +161,17 @@ func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 	p.started, p.beganAt = p.since, zone
 }
 
+// satisfied reports whether a run that ends at that temperature of the zone, whose sensor resolves step, has
+// brought it to where the thermostat stops.
+func (p *phases) satisfied(zone, step float32) bool {
+	return zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2+0.5*step
+}
+
 func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 	p := &s.phases
 	ran := float32(o.At-p.started.Time()) / float32(minute)
 	blind := s.zoneAt == 0 && !haveZone // no probe: every run ends as it should
-	satisfied := blind || haveZone && (p.runs < 3 || zone <= p.cutOut+0.4*(p.cutIn-p.cutOut)+0.2+0.5*s.stuck.step)
+	satisfied := blind || haveZone && (p.runs < 3 || p.satisfied(zone, s.stuck.step))
 	switch {
 	case s.defrost.declared: // its end says nothing of the thermostat
 	case s.strayRun(p.started, o.At):
@@ -363,4 +369,11 @@ func (p *phases) BelowCutOut() float64 {
 		return 0
 	}
 	return max(0, float64(p.cutOut-p.zone))
+}
+
+// StoppedEarly reports whether the compressor stands since a stop at which the zone was warmer than the
+// thermostat stops it at: a defrost does that, or a person, a door's switch, a cut of the mains.
+func (s *State) StoppedEarly() bool {
+	p := &s.phases
+	return p.runs >= 3 && !p.satisfied(float32(s.running.stopZone.Float()), s.stuck.step)
 }
