@@ -166,7 +166,7 @@ func differ(without, with []lasting, at, end, most rimewatch.Time) string {
 		case until(b) < at:
 		case !stands(b.from-slack, b.from+slack):
 			return fmt.Sprintf("%s opens after %s; without it %s", b.what, short(b.from, at), lines(without, at))
-		case !stands(until(b)-slack, until(b)):
+		case !stands(until(b)-max(slack, addsUp(b.what)), until(b)):
 			return fmt.Sprintf("%s is held until %s; without it %s", b.what, short(b.to, at), lines(without, at))
 		}
 	}
@@ -185,6 +185,16 @@ func slackOf(what string, most rimewatch.Time) rimewatch.Time {
 		return max(most, 7*rimewatch.Hour)
 	}
 	return most
+}
+
+// addsUp is for how long an alert may stand because the time beyond its limit adds up in two spells instead of one.
+func addsUp(what string) rimewatch.Time {
+	for _, typ := range []rimewatch.AlertType{rimewatch.HighTemperature, rimewatch.LowTemperature, rimewatch.HighHumidity, rimewatch.LowHumidity, rimewatch.LowVoltage, rimewatch.HighVoltage} {
+		if strings.HasPrefix(what, string(typ)) {
+			return 4 * rimewatch.Hour
+		}
+	}
+	return 0
 }
 
 func lines(list []lasting, at rimewatch.Time) (out []string) {
