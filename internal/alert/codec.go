@@ -132,16 +132,13 @@ func (p *pool) code(c *unit.Codec) {
 	}
 	for set := p.rules; set != 0; set &= set - 1 {
 		i := lowest(set)
-		var k uint8
-		if !c.Reading() {
-			k = uint8(p.slot(i))
-		}
-		c.Bytes(&k)
+		c.Bytes(&p.index[i])
+		k := p.index[i]
 		if k >= poolSize || (c.Reading() && p.slots&(1<<k) != 0) {
 			c.Check(false)
 			return
 		}
-		p.slots, p.owner[k] = p.slots|1<<k, i
+		p.slots |= 1 << k
 		t := &p.tracks[k]
 		c.Fixeds(&t.peak)
 		c.Stamps(&t.mark, &t.cmark, &t.start)

@@ -19,28 +19,18 @@ const (
 type pool struct {
 	rules  ruleSet // that have a track
 	slots  uint16  // set of slots in use
-	owner  [poolSize]rule
+	index  [numRules]uint8
 	tracks [poolSize]track
 }
 
 func lowest(set ruleSet) rule { return rule(bits.TrailingZeros64(uint64(set))) }
-
-// slot is that of rule i, which has one.
-func (p *pool) slot(i rule) int {
-	for set := p.slots; set != 0; set &= set - 1 {
-		if k := bits.TrailingZeros16(set); p.owner[k] == i {
-			return k
-		}
-	}
-	return poolSize
-}
 
 // track is that of rule i, nil when it is idle.
 func (p *pool) track(i rule) *track {
 	if p.rules&(1<<i) == 0 {
 		return nil
 	}
-	return &p.tracks[p.slot(i)]
+	return &p.tracks[p.index[i]]
 }
 
 // claim gives rule i a track. When all are taken, the memory of a past alert
@@ -53,7 +43,7 @@ func (p *pool) claim(i rule, active ruleSet) *track {
 	k := bits.TrailingZeros16(^p.slots)
 	p.slots |= 1 << k
 	p.rules |= 1 << i
-	p.owner[k] = i
+	p.index[i] = uint8(k)
 	p.tracks[k] = track{}
 	return &p.tracks[k]
 }
@@ -88,8 +78,8 @@ func (p *pool) evict(i rule, active ruleSet) bool {
 }
 
 func (p *pool) release(i rule) {
-	k := p.slot(i)
-	p.tracks[k], p.owner[k] = track{}, 0
+	k := p.index[i]
+	p.tracks[k], p.index[i] = track{}, 0
 	p.slots &^= 1 << k
 	p.rules &^= 1 << i
 }

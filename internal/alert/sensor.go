@@ -31,43 +31,45 @@ func (s *State) judgeBroken(x *pass, broken rimewatch.Fields, jump float64) {
 	case jump > 0 && !broken.Has(rimewatch.ProductZoneTemp):
 		m = sample{v: jump, second: true, z: zoneBeyond}
 	}
-	s.judgeSensor(x, ruleFault, m, 0)
-	if t := s.pool.track(ruleFault); t != nil && together != 0 { // remembered until it is resolved
-		t.peak = unit.Fixed(together) | unit.Fixed(x.u.Mixup())<<rimewatch.NumCore | t.peak&stoodStill
+	if t := s.pool.track(ruleFault); t != nil || m.z == zoneBeyond {
+		s.judgeSensor(x, ruleFault, t, m, 0)
+		if t = s.pool.track(ruleFault); t != nil && together != 0 { // remembered until it is resolved
+			t.peak = unit.Fixed(together) | unit.Fixed(x.u.Mixup())<<rimewatch.NumCore | t.peak&stoodStill
+		}
 	}
-	for f := range rimewatch.NumCore {
-		i, m := ruleFaultOf+rule(f), sample{}
+	for set := broken | rimewatch.Fields(s.pool.rules>>ruleFaultOf)&rimewatch.CoreFields; set != 0; set &= set - 1 {
+		f := rimewatch.Field(bits.TrailingZeros32(uint32(set)))
+		i, m, since := ruleFaultOf+rule(f), sample{}, rimewatch.Time(0)
+		t := s.pool.track(i)
 		if broken.Has(f) && (!together.Has(f) || s.isActive(i)) {
 			m.z = zoneBeyond
+		} else if t == nil {
+			continue
 		}
-		stands := f == rimewatch.ProductZoneTemp && x.u.ZoneStill() != 0
-		since := rimewatch.Time(0)
-		if stands {
+		if f == rimewatch.ProductZoneTemp {
 			since = x.u.ZoneStill()
 		}
-		s.judgeSensor(x, i, m, since)
-		if t := s.pool.track(i); t != nil && m.z == zoneBeyond {
+		s.judgeSensor(x, i, t, m, since)
+		if t = s.pool.track(i); t != nil && m.z == zoneBeyond {
 			t.peak = 0
-			if stands {
+			if since != 0 {
 				t.peak = stoodStill
 			}
 		}
 	}
 }
 
-// judgeSensor takes a sample of a rule of sensor_fault, which begins at since, 0 = now.
-func (s *State) judgeSensor(x *pass, i rule, m sample, since rimewatch.Time) {
-	t := s.pool.track(i)
-	switch {
-	case m.z == zoneBeyond && !m.second && t != nil && !t.is(bitSecond) && s.lasts(x, i, t):
+// judgeSensor takes a sample of a rule of sensor_fault, whose track is t; it begins at since, 0 = now.
+func (s *State) judgeSensor(x *pass, i rule, t *track, m sample, since rimewatch.Time) {
+	if m.z == zoneBeyond && !m.second && t != nil && !t.is(bitSecond) && s.lasts(x, i, t) {
 		s.note(x, i)
-	case m.z == zoneBeyond || t != nil:
-		at, b := *x, s.bounds(x, i)
-		if since != 0 && (t == nil || t.zone() != zoneBeyond) {
-			at.e = since
-		}
-		s.judge(&at, i, &b, m)
+		return
 	}
+	at, b := *x, s.bounds(x, i)
+	if since != 0 && (t == nil || t.zone() != zoneBeyond) {
+		at.e = since
+	}
+	s.judge(&at, i, &b, m)
 }
 
 // mixed are the measurements that stand for each other or come in another unit: none of their
