@@ -49,8 +49,8 @@ type Alert struct {
 	SuppressedBy       *int64                `json:"suppressed_by"`
 	Predictive         bool                  `json:"predictive"`
 	ReplacedBy         *int64                `json:"replaced_by"` // of a prediction: the alert of the fault that fits better
-	Prediction         *rimewatch.Prediction `json:"prediction"` // nil unless predictive
-	Feedback           *rimewatch.Feedback   `json:"feedback"`   // nil while nobody has judged the prediction
+	Prediction         *rimewatch.Prediction `json:"prediction"`  // nil unless predictive
+	Feedback           *rimewatch.Feedback   `json:"feedback"`    // nil while nobody has judged the prediction
 }
 
 // AlertFilter narrows an alert list. Empty fields do not filter, except that an
