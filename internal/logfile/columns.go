@@ -98,7 +98,7 @@ const sampled = 200
 func planOf(t *table, o *Options) (p *plan, err error) {
 	p = &plan{table: t, clock: -1, entity: -1}
 	rows := t.sample(sampled)
-	if p.time, err = timeColumn(t, rows, o.TimeColumn); err != nil {
+	if p.time, err = timeColumn(t, rows, o); err != nil {
 		return nil, err
 	}
 	p.zone = t.header[p.time]
@@ -136,7 +136,8 @@ func columnLike(t *table, rows [][]string, but int, names []string, form *regexp
 	return found
 }
 
-func timeColumn(t *table, rows [][]string, wanted string) (int, error) {
+func timeColumn(t *table, rows [][]string, o *Options) (int, error) {
+	wanted := o.TimeColumn
 	if wanted != "" {
 		if i := find(t.header, wanted); i >= 0 {
 			return i, nil
@@ -153,6 +154,9 @@ func timeColumn(t *table, rows [][]string, wanted string) (int, error) {
 		// A column of plain numbers is more likely a measurement than Unix time.
 		if _, err := strconv.ParseFloat(firstText(texts), 64); err == nil {
 			continue
+		}
+		if o.sniffed++; o.sniffed > mostSniffed {
+			break
 		}
 		for k := range texts {
 			texts[k] = plainTime(texts[k])
@@ -382,6 +386,8 @@ const (
 	mostEntities = 200
 	// mostPasses is how often all rows are looked at to find them, under whatever heading.
 	mostPasses = 5
+	// mostSniffed is how many columns are looked at to find times, under whatever heading.
+	mostSniffed = 2000
 )
 
 // findEntity finds the column that says which sensor a row is of, where there are several.
@@ -437,7 +443,7 @@ func (p *plan) entities(column int) (names []Choice, ok bool) {
 		numbers = numbers && err == nil
 		i, known := at[name]
 		if !known {
-			if i = len(names); i == mostEntities {
+			if i = len(names); i == mostEntities || len(name) > longHeading {
 				return nil, false
 			}
 			name = strings.Clone(name)

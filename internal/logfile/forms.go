@@ -83,7 +83,9 @@ func unixTime(ms, low, high float64) func(string) (rimewatch.Time, bool) {
 
 // plainTime returns the text of a time with plain spaces and the signs that layouts know.
 func plainTime(s string) string {
-	s = strings.TrimSpace(s)
+	if s = strings.TrimSpace(s); len(s) > 2*longTime {
+		return s[:longTime] // it is none
+	}
 	plain := true
 	for i := range len(s) {
 		plain = plain && s[i] < 0x80 && s[i]|0x20 != 'm' && s[i]|0x20 != 'u'

@@ -22,8 +22,9 @@ type Options struct {
 	Zone       *time.Location    // of times without one; nil = UTC
 	Unit       string            // of temperatures without one, C, F or K; "" = C
 
-	above  preamble
-	passes int // over all rows
+	above   preamble
+	passes  int // over all rows
+	sniffed int // columns
 }
 
 // File is what a file holds.

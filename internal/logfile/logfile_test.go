@@ -394,6 +394,30 @@ func TestAnything(t *testing.T) {
 	})
 }
 
+// TestHostile: a line of very many cells is cut off, and rows that are wrong in a way of their
+// own each are counted together from some on: neither takes time for each pair of them.
+func TestHostile(t *testing.T) {
+	wide := "time,temperature" + strings.Repeat(",x", 100_000) + "\n2026-03-01 00:00,4" + strings.Repeat(",5", 100_000) + "\n"
+	f, err := Read([]byte(wide), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if whole(t, f); len(f.Rows) != 1 || len(f.Unused) != mostCells-2 {
+		t.Errorf("%d rows, %d columns are not used", len(f.Rows), len(f.Unused))
+	}
+	var b strings.Builder
+	b.WriteString("time,temperature\n2026-03-01 00:00,4\n")
+	for i := range 5000 {
+		fmt.Fprintf(&b, "2026-03-01 00:00,odd%d\n", i)
+	}
+	if f, err = Read([]byte(b.String()), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if whole(t, f); len(f.LeftOut) != mostReasons {
+		t.Errorf("%d reasons", len(f.LeftOut))
+	}
+}
+
 // TestGaps: a step much longer than the others is a gap.
 func TestGaps(t *testing.T) {
 	f, err := Read([]byte("time,temperature\n2026-03-01 00:00,4\n2026-03-01 00:05,4\n2026-03-01 00:10,4\n2026-03-01 01:00,4\n2026-03-01 01:05,4\n"), Options{})

@@ -24,6 +24,8 @@ type Reason struct {
 	Text rimewatch.Sentence
 	N    int   // rows or cells
 	At   []int // the lines of the first of them, from 1
+
+	said string
 }
 
 // The bounds of the lines that a Reason names, and of the reasons of a file.
@@ -40,13 +42,13 @@ type reasons []Reason
 func (all *reasons) add(line int, text rimewatch.Sentence) {
 	said := text.String()
 	i := 0
-	for i < len(*all) && (*all)[i].Text.String() != said {
+	for i < len(*all) && (*all)[i].said != said {
 		i++
 	}
 	if i == len(*all) && i == mostReasons {
 		i--
 	} else if i == len(*all) {
-		*all = append(*all, Reason{Text: text})
+		*all = append(*all, Reason{Text: text, said: said})
 	}
 	r := &(*all)[i]
 	if r.N++; len(r.At) < mostLines {

@@ -23,6 +23,10 @@ const (
 	tried = 40
 	// mostHeadings is how many of the others may be.
 	mostHeadings = 100
+	// mostCells is how many cells a line has; what follows belongs to the last.
+	mostCells = 512
+	// longHeading is more than any heading takes, in bytes; longTime is for a time.
+	longHeading, longTime = 300, 50
 )
 
 // newTable finds out what separates the cells of a text.
@@ -56,7 +60,7 @@ func isRow(cells []string) bool {
 		return false
 	}
 	for _, c := range cells {
-		if len(c) >= 4 && aTime.MatchString(c) {
+		if len(c) >= 4 && len(c) <= longTime && aTime.MatchString(c) {
 			return true
 		}
 	}
@@ -109,6 +113,10 @@ func (t *table) head(i int) {
 	t.header = split(t.lines[i], t.comma, nil)
 	count := make(map[string]int)
 	for k, h := range t.header {
+		if len(h) > longHeading {
+			h = strings.ToValidUTF8(h[:longHeading], "")
+			t.header[k] = h
+		}
 		if count[h]++; count[h] > 1 && h != "" {
 			t.header[k] = fmt.Sprintf("%s (%d)", h, count[h])
 		}
@@ -161,7 +169,7 @@ func split(line string, comma byte, into []string) []string {
 			into = append(into, strings.TrimSpace(text))
 			end = strings.IndexByte(rest, comma)
 			line = rest
-		} else if end < 0 {
+		} else if end < 0 || len(into) == mostCells-1 {
 			return append(into, strings.TrimSpace(line))
 		} else {
 			into = append(into, strings.TrimSpace(line[:end]))

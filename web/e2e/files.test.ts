@@ -59,6 +59,7 @@ describe('files of loggers', () => {
     await page.getByRole('region', { name: 'Product zone' }).locator('canvas').waitFor();
     const { device } = (await api.send('GET', '/v1/devices/FILES-1')).data;
     expect(device).toMatchObject({ status: 'offline', active_alerts: 0, labels: { logger: 'TAG-1' } });
+    await page.getByText('Known by files of a logger alone').waitFor();
     await visitor.fine('a unit that has files alone');
   });
 

@@ -400,11 +400,11 @@ class Fleet implements Listener {
     const old = u.next;
     const device = { ...old.device };
     const newer = !old.latest?.recorded_at || r.recorded_at >= old.latest.recorded_at;
-    if (!device.last_seen_at || r.received_at > device.last_seen_at) device.last_seen_at = r.received_at;
+    if (!r.imported && (!device.last_seen_at || r.received_at > device.last_seen_at)) device.last_seen_at = r.received_at;
     if (newer && r.product_zone_temp != null) {
       device.current_temp = r.product_zone_temp;
       device.current_temp_at = r.recorded_at;
-      device.judged ||= limited(device.limits);
+      if (!r.imported) device.judged ||= limited(device.limits);
     }
     this.change(u, snapshot(device, newer ? r : old.latest, old.alerts, old.past));
   }

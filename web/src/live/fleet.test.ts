@@ -40,6 +40,13 @@ test('a device that was long on its way does not take the last reading back', as
   expect((await now()).temp).toBe(3);
 });
 
+test('a file of a logger is no sign of life, and its newest value is shown', async () => {
+  const { fleet } = await import('./fleet.svelte');
+  fleet.put({ ...device('2026-03-01T02:00:00.000Z', 4), last_seen_at: null, judged: false });
+  fleet.event({ channel: 'readings', id: 'e1', event: 'reading.created', at: '', data: { reading: { device_id: 1, recorded_at: '2026-03-01T02:01:00.000Z', received_at: '2026-03-01T02:09:00.000Z', product_zone_temp: 9, imported: true } } });
+  expect([(await now()).temp, (await now()).lastSeenAt, (await now()).device.judged]).toEqual([9, null, false]);
+});
+
 test('an alert that has ended is not opened again by an answer from before', async () => {
   const { fleet } = await import('./fleet.svelte');
   fleet.put(device('2026-03-01T02:00:00.000Z', 9));

@@ -53,7 +53,7 @@ function unjudged(s: Subject, units: Units): string {
 }
 
 function silence(s: Subject, now: number): string {
-  if (s.lastSeenAt == null) return tr('Never reported.');
+  if (s.lastSeenAt == null) return s.temp == null ? tr('Never reported.') : tr('Known by files of a logger alone; the temperature shown is the newest of them.');
   const span = duration(now - s.lastSeenAt);
   return s.temp == null ? tr('No data for {span}.', { span }) : tr('No data for {span}; the temperature shown is from then.', { span });
 }

@@ -141,6 +141,7 @@ describe('sentences', () => {
     ['a temperature that does not come any more', { temp: -17.5, tempAt: now - 12 * 3_600_000 }, 'No temperature for 12\u00a0h, though it reports. The last one was −17.5\u202f°C.'],
     ['a slow sensor', { temp: -17.5, lastSeenAt: now - 3_600_000, tempAt: now - 3_600_000 }, '−17.5\u202f°C, within its limits.'],
     ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1\u00a0h; the temperature shown is from then.'],
+    ['of files alone', { status: 'offline', lastSeenAt: null }, 'Known by files of a logger alone; the temperature shown is the newest of them.'],
     ['never seen', { status: 'offline', lastSeenAt: null, temp: null }, 'Never reported.'],
     ['no limits', { limits: null, judged: false }, '−8.2\u202f°C. Nobody is alerted: choose its type or set limits.'],
     ['silent sensor', { judged: false }, '−8.2\u202f°C, but no new temperature for a day: nobody is alerted if it gets too warm.'],
