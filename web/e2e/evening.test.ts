@@ -79,6 +79,7 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
   it('2: a sensor is connected, and its first reading arrives', async () => {
     await page.getByRole('link', { name: told('Connect a device') }).first().click();
     await page.getByRole('button', { name: new RegExp(said('Something else')) }).click();
+    await page.getByRole('button', { name: told('Make its address') }).click();
     key = (await page.getByTestId('to-copy').first().textContent()) ?? '';
     await send(-19.4, 95);
     const card = page.locator('[data-sender="probe-1"]');

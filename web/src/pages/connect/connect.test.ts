@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { kinds } from './kinds';
 import { mistaken, ownId, payload, said } from './send';
-import { bindingsOf, guess, recognised, valuesOf, type Sender } from './senders';
+import { bindingsOf, guess, isLoopback, recognised, valuesOf, type Sender } from './senders';
 
 const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
   ({
@@ -53,6 +53,11 @@ describe('a phone', () => {
 });
 
 describe('senders', () => {
+  test('which addresses only this computer can reach', () => {
+    for (const host of ['localhost', 'LOCALHOST', 'shop.localhost', '127.0.0.1', '127.9.0.1', '[::1]', '::1']) expect(isLoopback(host), host).toBe(true);
+    for (const host of ['192.168.1.20', 'rimewatch.local', 'localhost.example.com', '10.127.0.1', '[fe80::1]']) expect(isLoopback(host), host).toBe(false);
+  });
+
   test('what they measure', () => {
     const s = sender('a1', -19.4, { 'payload.object.temperature': -19.4, 'payload.object["door count"]': 3, 'payload.product_zone_temp': -19 });
     expect(recognised(s)).toBe(-19.4);

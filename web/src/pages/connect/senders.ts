@@ -15,6 +15,11 @@ export interface Value {
   name: string;
 }
 
+/** isLoopback reports whether only this computer can reach a host. */
+export function isLoopback(host: string): boolean {
+  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
+}
+
 /** brokerStatus says how the broker of a source is reached. */
 export function brokerStatus(b: Schemas['BrokerJSON']): string {
   if (b.problem) return b.problem;
