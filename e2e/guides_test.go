@@ -39,6 +39,7 @@ var guides = map[string]func(g *guide){
 	"the-things-stack.md": (*guide).webhook,
 	"esp32-ds18b20.md":    (*guide).sketch,
 	"home-assistant.md":   (*guide).homeAssistant,
+	"logger-files.md":     (*guide).loggerFile,
 	"shelly.md":           (*guide).shelly,
 	"telegraf.md":         (*guide).telegraf,
 	"zigbee2mqtt.md":      (*guide).zigbee,
@@ -258,6 +259,26 @@ func (g *guide) shelly() {
 	for _, p := range g.payloads("mqtt") {
 		g.mosquittoPub(g.mqtt, p.where, p.body, "-u", "shelly", "-P", g.key)
 		g.accept(p.want)
+	}
+}
+
+// loggerFile looks at a file and adds it, by the request of the page.
+func (g *guide) loggerFile() {
+	m := regexp.MustCompile(`\$URL(/api/v1/devices/WIF-0001/readings/import\?)dry_run=true&([^"]*)"`).FindStringSubmatch(g.text)
+	if m == nil {
+		g.t.Fatal("the page has no request")
+	}
+	auth := []string{"Authorization", "Bearer " + g.token}
+	g.request(http.MethodPost, g.url+"/api/v1/devices", `{"serial":"WIF-0001"}`, http.StatusCreated, append(auth, "Content-Type", "application/json")...)
+	file := "Time,Temperature (°C)\n" + g.now.Add(-48*time.Hour).Format("2006-01-02 15:04") + ",-18.5\n"
+	form := append(auth, "Content-Type", "application/x-www-form-urlencoded") // as curl has it
+	if looked := g.request(http.MethodPost, g.url+m[1]+"dry_run=true&"+m[2], file, http.StatusOK, form...); !strings.Contains(looked, `"accepted":1`) {
+		g.t.Error(looked)
+	}
+	g.request(http.MethodPost, g.url+m[1]+m[2], file, http.StatusOK, form...)
+	from := g.now.Add(-96 * time.Hour).Format(time.RFC3339)
+	if stored := g.request(http.MethodGet, g.url+"/api/v1/devices/WIF-0001/readings?from="+from, "", http.StatusOK, auth...); strings.Count(stored, "-18.5") != 1 {
+		g.t.Error(stored)
 	}
 }
 

@@ -68,8 +68,7 @@ func (s *State) Seen(down []Downtime, now rimewatch.Time) (cameOnline bool) {
 	// reports every ten minutes would never be known as one. One in which nobody listened
 	// says nothing.
 	if gap := now - s.gapStart; s.gapStart == 0 || gap >= minGap || gap < 0 {
-		deaf := len(down) > 0 && down[len(down)-1].To > s.gapStart
-		if s.gapStart != 0 && gap > 0 && gap <= maxGap && !deaf {
+		if s.gapStart != 0 && gap > 0 && gap <= maxGap && !deaf(down, s.gapStart, now) {
 			s.takeGap(uint32(gap))
 		}
 		s.gapStart = now
@@ -81,6 +80,17 @@ func (s *State) Seen(down []Downtime, now rimewatch.Time) (cameOnline bool) {
 	}
 	s.Online, s.ChangedAt = true, now
 	return true
+}
+
+// deaf reports whether nobody listened for a part of (from, to). A replay knows of later
+// downtimes, too.
+func deaf(down []Downtime, from, to rimewatch.Time) bool {
+	for i := len(down) - 1; i >= 0; i-- {
+		if down[i].From < to {
+			return down[i].To > from
+		}
+	}
+	return false
 }
 
 // Heartbeat takes a heartbeat; shutdown says that the device announced its own

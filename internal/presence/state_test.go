@@ -117,6 +117,13 @@ func TestOurDowntimeIsNoGap(t *testing.T) {
 	if got := s.OfflineAfter(presence.Config{}); got != want.OfflineAfter(presence.Config{}) {
 		t.Error(got)
 	}
+	live, replayed := want, want
+	from := want.LastSeen
+	live.Seen(nil, from+60_000)
+	replayed.Seen([]presence.Downtime{{From: from + 90_000, To: from + 100_000}}, from+60_000) // one that came later
+	if live != replayed {
+		t.Errorf("%+v, after a replay %+v", live, replayed)
+	}
 }
 
 // TestStateOfVersion1: what an older program has learnt of a slow sensor is kept, and not bounded by
