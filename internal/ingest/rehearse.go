@@ -21,7 +21,7 @@ func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Br
 	}
 	var d rejudge.Device
 	var live health.State
-	err := error(unavailable("The service is stopping."))
+	err := unavailable("The service is stopping.")
 	s.call(func(w *writer) {
 		u := w.units.Get(deviceID)
 		if u == nil || u.deleted {

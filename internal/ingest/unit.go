@@ -306,12 +306,13 @@ func (w *writer) transition(st *staged, t *alert.Transition, replacement int64, 
 		return
 	}
 	row := &rimewatch.Alert{WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Type: t.Type, Part: t.Part, Status: rimewatch.AlertActive, TriggeredAt: now}
-	if i >= 0 {
+	switch {
+	case i >= 0:
 		copied := *st.alerts[i]
 		row = &copied
-	} else if t.Kind != alert.Opened {
+	case t.Kind != alert.Opened:
 		return // its row was resolved by a person in this very group
-	} else if t.Prediction != nil {
+	case t.Prediction != nil:
 		row.ID = replacement
 	}
 	row.Severity, row.ConditionStartedAt, row.LastEvaluatedAt = t.Severity, t.ConditionStartedAt, now

@@ -103,10 +103,9 @@ func planOf(t *table, o *Options) (p *plan, err error) {
 	}
 	p.zone = t.header[p.time]
 	first := firstText(column(rows, p.time))
-	other := -1
 	switch {
 	case timeOfDay.MatchString(first):
-		if other = columnLike(t, rows, p.time, dateNames, dayAlone); other >= 0 {
+		if other := columnLike(t, rows, p.time, dateNames, dayAlone); other >= 0 {
 			p.clock, p.time = p.time, other
 		}
 	case dayAlone.MatchString(plainTime(first)):

@@ -347,11 +347,12 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request, c *call) 
 		g.keep(s)
 		return 0, e
 	}
-	if c.query.Get("dry_run") == "true" {
+	switch {
+	case c.query.Get("dry_run") == "true":
 		status, e = g.dry(r.Context(), &c.p, c.now, s.body, &s.Scratch)
-	} else if httpapi.Keyed(r) {
+	case httpapi.Keyed(r):
 		status, e = g.singleOnce(w, r, &c.p, c.now, s)
-	} else {
+	default:
 		status, e = g.Single(r.Context(), &c.p, c.now, s.body, &s.Scratch)
 	}
 	if s.Left >= 0 {
