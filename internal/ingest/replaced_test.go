@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// numbered gives alerts the numbers from 1 on.
+// numbered numbers alerts from 1 on.
 type numbered struct {
 	store.Store
 	last int64

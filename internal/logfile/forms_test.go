@@ -60,7 +60,7 @@ func TestSniffTime(t *testing.T) {
 	}
 }
 
-// Whatever the form, a column of growing times is read back as it was written.
+// A column of growing times is read back as it was written, whatever its form.
 func TestSniffTimeReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		layout := rapid.SampledFrom(timeLayouts).Draw(t, "layout")

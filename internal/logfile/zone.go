@@ -35,7 +35,7 @@ type stamp struct {
 	at   rimewatch.Time // the moment; 0 = there is none
 }
 
-// place gives the rows of a file, in its order, their moments in a zone. Of the hour that
+// place finds the moments of the rows of a file, in its order, in a zone. Of the hour that
 // comes twice those that come first are of the first pass, and time goes on from there: a row
 // that would be no later than the one before is of the second. Files that begin with the
 // newest are gone through from behind.

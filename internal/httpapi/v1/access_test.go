@@ -297,7 +297,7 @@ func TestFailedAuthentications(t *testing.T) {
 	})
 }
 
-// Who is limited to sites is told so, and pages do not offer what is refused.
+// Somebody who is limited to sites is told so, and pages do not offer what is refused.
 func TestMeIsLimited(t *testing.T) {
 	r := newRig(t)
 	site := rimewatch.Site{WorkspaceID: r.workspace.ID, Name: "S", TimeZone: "UTC"}

@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// What dry_run asks for is checked like every reading, answered with what would become of it, and
+// A reading with dry_run is checked like every other, answered with what would become of it, and
 // leaves nothing behind.
 func TestDryRun(t *testing.T) {
 	r := newRig(t)

@@ -234,7 +234,7 @@ func parameterOf(e *logfile.ChoiceError) string {
 	return "column"
 }
 
-// ask says which sensors there are to choose from.
+// ask returns the sensors that there are to choose from.
 func (x *readingsImport) ask(e *logfile.ChoiceError) {
 	x.out.empty()
 	for _, choice := range e.Choices {
@@ -249,7 +249,7 @@ func (o *ReadingsImport) empty() {
 	o.Reasons, o.Values, o.Gaps.List, o.Changes, o.Choices, o.Warnings = []LeftOutRows{}, []LeftOutRows{}, []GapJSON{}, []ChangeJSON{}, []ImportChoice{}, []string{}
 }
 
-// describe says what the file holds.
+// describe returns what the file holds.
 func (x *readingsImport) describe() {
 	f, o := x.file, &x.out
 	o.empty()
