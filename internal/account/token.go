@@ -44,20 +44,8 @@ func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, n
 	if r.ExpiresAt != 0 && (r.ExpiresAt <= now || r.ExpiresAt > rimewatch.MaxTime) {
 		return t, "", rimewatch.Invalid("expires_at", "must be in the future")
 	}
-	if err := p.Require(r.Scopes & (rimewatch.ScopesFull | rimewatch.ScopesManage)); err != nil {
+	if err := s.mayGive(ctx, p, r.Scopes, r.ExpiresAt); err != nil {
 		return t, "", err
-	}
-	if p.TokenID != 0 {
-		if r.Scopes.Has(rimewatch.ScopeTokens) {
-			return t, "", rimewatch.Invalid("scopes", "a token cannot give tokens: a person does")
-		}
-		own, err := s.Token(ctx, p)
-		if err != nil {
-			return t, "", err
-		}
-		if own.ExpiresAt != 0 && (r.ExpiresAt == 0 || r.ExpiresAt > own.ExpiresAt) {
-			return t, "", rimewatch.Invalid("expires_at", "must not be after the end of the token that makes it")
-		}
 	}
 	sites, err := (&settings{s.store}).knownSites(ctx, p, r.Sites)
 	if err != nil {
@@ -74,6 +62,22 @@ func (s *tokens) CreateToken(ctx context.Context, p Principal, r TokenRequest, n
 		return rimewatch.Token{}, "", err
 	}
 	return t, plain, nil
+}
+
+// mayGive checks that p may hand out a token of these scopes and this end: whatever it holds itself;
+// a token only less than itself, and no later than its own end.
+func (s *tokens) mayGive(ctx context.Context, p Principal, scopes rimewatch.Scopes, ends rimewatch.Time) error {
+	if err := p.Require(scopes & (rimewatch.ScopesFull | rimewatch.ScopesManage)); err != nil || p.TokenID == 0 {
+		return err
+	}
+	if scopes.Has(rimewatch.ScopeTokens) {
+		return rimewatch.Invalid("scopes", "a token cannot give tokens: a person does")
+	}
+	own, err := s.Token(ctx, p)
+	if err == nil && own.ExpiresAt != 0 && (ends == 0 || ends > own.ExpiresAt) {
+		err = rimewatch.Invalid("expires_at", "must not be after the end of the token that makes it")
+	}
+	return err
 }
 
 func (s *tokens) newToken() (string, error) {
@@ -117,7 +121,7 @@ func (s *tokens) RevokeToken(ctx context.Context, p Principal, id int64, now rim
 	if err := p.Require(rimewatch.ScopeTokens); err != nil {
 		return err
 	}
-	if _, err := s.within(ctx, p, id); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+	if err := s.within(ctx, p, id); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		return err
 	}
 	if err := s.store.People().RevokeToken(ctx, p.WorkspaceID, id, now); err != nil {
@@ -148,20 +152,20 @@ func (s *tokens) token(ctx context.Context, workspaceID, id int64) (store.TokenV
 	return list[i], nil
 }
 
-// within finds a token that may nothing which the principal may not.
-func (s *tokens) within(ctx context.Context, p Principal, id int64) (store.TokenView, error) {
+// within checks that a token may nothing which the principal may not.
+func (s *tokens) within(ctx context.Context, p Principal, id int64) error {
 	t, err := s.token(ctx, p.WorkspaceID, id)
 	if err == nil && p.TokenID != 0 {
 		err = p.Require(t.Scopes &^ rimewatch.ScopeStatusRead)
 	}
-	return t, err
+	return err
 }
 
 // MaxTokenGrace bounds for how long a token goes on that another one replaces, in milliseconds.
 const MaxTokenGrace = 7 * rimewatch.Day
 
 // RotateToken makes another token of the same name, scopes, sites and end, and has the old one
-// end after grace. Needs ScopeTokens; a token rotates none that may more than itself.
+// end after grace. Needs ScopeTokens; a token rotates itself, and what it might make.
 // CodeNotFound where it has ended; CodeValidationFailed on grace_s.
 func (s *tokens) RotateToken(ctx context.Context, p Principal, id int64, grace, now rimewatch.Time) (t rimewatch.Token, plain string, err error) {
 	if err := p.Require(rimewatch.ScopeTokens); err != nil {
@@ -170,7 +174,10 @@ func (s *tokens) RotateToken(ctx context.Context, p Principal, id int64, grace, 
 	if grace < 0 || grace > MaxTokenGrace {
 		return t, "", rimewatch.Invalid("grace_s", "must be from 0 to %d", MaxTokenGrace/rimewatch.Second)
 	}
-	old, err := s.within(ctx, p, id)
+	old, err := s.token(ctx, p.WorkspaceID, id)
+	if err == nil && id != p.TokenID {
+		err = s.mayGive(ctx, p, old.Scopes, old.ExpiresAt)
+	}
 	if err == nil && old.ExpiresAt != 0 && old.ExpiresAt <= now {
 		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such token.")
 	}
