@@ -386,7 +386,7 @@ func (f *fixture) behind() {
 	second := &store.Group{Now: f.now, Parts: [][]store.Input{{
 		{Kind: store.InputReading, DeviceID: b, Reading: reading(t0)},
 		{Kind: store.InputReading, DeviceID: b, Reading: reading(t0 + 1)},
-		{Kind: store.InputReading, DeviceID: b, Reading: reading(0), AtArrival: true},
+		{Kind: store.InputReading, DeviceID: b, Reading: reading(t0 + 2), AtArrival: true},
 	}}}
 	x, err := f.s.Stage(f.ctx, first)
 	f.must(err)
