@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"mime"
 	"net/http"
 	"net/url"
@@ -126,27 +127,34 @@ func ErrTooManyFailures(wait time.Duration) *rimewatch.Error {
 	return e
 }
 
-// bearer authenticates by an API token. Failures are counted per address; a
-// valid token from the same address still works.
+// bearer authenticates by the Authorization header.
 func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
-	err := error(errUnauthenticated())
-	var p account.Principal
-	if token, ok := BearerToken(sent); ok {
-		if p, err = a.cfg.Auth.Authenticate(r.Context(), token, now); err == nil {
-			return p, nil
-		}
+	from := func() *http.Request { return r }
+	token, ok := BearerToken(sent)
+	if !ok {
+		return account.Principal{}, a.refuseToken(errUnauthenticated(), account.Principal{}, from, now)
 	}
-	return account.Principal{}, a.RefuseToken(err, p, r, now)
+	return a.AuthenticateToken(r.Context(), token, now, from)
 }
 
-// RefuseToken returns the answer to a token that failed with err, and counts the
-// failure against the address that r comes from. ended is what Authenticate returned
-// with err.
-func (a *API) RefuseToken(err error, ended account.Principal, r *http.Request, now rimewatch.Time) *rimewatch.Error {
+// AuthenticateToken finds the principal of an API token. Failures are counted against the address
+// that from comes from; a valid token from the same address still works. from is called after one.
+func (a *API) AuthenticateToken(ctx context.Context, token string, now rimewatch.Time, from func() *http.Request) (account.Principal, *rimewatch.Error) {
+	p, err := a.cfg.Auth.Authenticate(ctx, token, now)
+	if err != nil {
+		return account.Principal{}, a.refuseToken(err, p, from, now)
+	}
+	return p, nil
+}
+
+// refuseToken returns the answer to a token that failed with err, and counts the failure. ended
+// is what Authenticate returned with err.
+func (a *API) refuseToken(err error, ended account.Principal, from func() *http.Request, now rimewatch.Time) *rimewatch.Error {
 	e := AsError(err)
 	if e.Code != rimewatch.CodeUnauthenticated {
 		return e
 	}
+	r := from()
 	if wait := a.AuthFailures.Fail(a.ClientAddr(r), now); wait > 0 {
 		return ErrTooManyFailures(wait)
 	}

@@ -295,16 +295,14 @@ func (b *Batch) answer() {
 	b.Out = append(out, "]}}\n"...)
 }
 
-func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (int, *rimewatch.Error) {
-	if r.URL.Query().Get("dry_run") == "true" { // who asks for it means that nothing is stored
-		return 0, rimewatch.Invalid("dry_run", "is of single readings, not of a batch")
-	}
+func (g *Readings) serveBatch(d *direct) (int, *rimewatch.Error) {
+	w, r := d.w, d.r
 	mediaType, _, e := httpapi.ContentType(r.Header, httpapi.TypeJSON, httpapi.TypeNDJSON)
 	if e != nil && r.ContentLength != 0 {
 		return 0, e
 	}
 	s := g.batch.Get().(*batchScratch)
-	body, release, e := g.api.BulkBody(w, r, c.p.WorkspaceID, s.body)
+	body, release, e := g.api.BulkBody(w, r, d.p.WorkspaceID, s.body)
 	defer release()
 	s.body = body
 	if e == nil && len(body) == 0 && mediaType != httpapi.TypeNDJSON { // no lines are no items
@@ -314,14 +312,13 @@ func (g *Readings) serveBatch(w http.ResponseWriter, r *http.Request, c *call) (
 		e = httpapi.MeantAsJSON(r.Header, body)
 	}
 	if e == nil {
-		e = g.batchOnce(w, r, &c.p, c.now, mediaType == httpapi.TypeNDJSON, s)
+		e = g.batchOnce(w, r, &d.p, d.now, mediaType == httpapi.TypeNDJSON, s)
 	}
 	if e != nil {
 		return 0, e // s is not used again
 	}
-	httpapi.AllowAnswer(w, c.start)
-	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(s.Out)
+	httpapi.AllowAnswer(w, d.start)
+	d.answer(http.StatusOK, s.Out)
 	if cap(s.body) <= 4<<20 {
 		g.batch.Put(s)
 	}

@@ -25,6 +25,13 @@ type readingInput struct {
 	DryRun string `query:"dry_run" enum:"true,false" doc:"true: answers 200 with what would become of the reading (dry_run, would, device_serial), and does nothing else."`
 }
 
+// batchInput is a batch with what its request may say. Who asks for a dry run means that nothing is
+// stored: it is refused, and not ignored as an unknown parameter would be.
+type batchInput struct {
+	httpapi.BodyInput[ReadingBatch]
+	DryRun string `query:"dry_run" enum:"false" doc:"A dry run is of single readings."`
+}
+
 // StoredReading is the data of the answer to one reading.
 type StoredReading struct {
 	Reading   wire.DeviceReading `json:"reading"`
@@ -105,7 +112,7 @@ func (g *Readings) routes() []httpapi.Route {
 			Description: "Up to 10,000 readings as `{\"readings\":[…]}` or as NDJSON, one a line; gzip and zstd are understood. Good items are stored even when others are bad. " +
 				"A bad NDJSON line rejects that item, a malformed JSON document is refused whole. " +
 				"After an error some of more than a thousand readings may be stored: sent again, those with a `recorded_at` are duplicates.",
-			Bind: httpapi.Raw[httpapi.BodyInput[ReadingBatch], BatchResult](describedOnly), Direct: g.served(&g.batchMeter, g.serveBatch),
+			Bind: httpapi.Raw[batchInput, BatchResult](describedOnly), Direct: g.served(&g.batchMeter, g.serveBatch),
 		},
 	}
 }

@@ -3,7 +3,6 @@ package submit
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -116,7 +115,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if failed := g.Writer.Submit(ctx, s.one[:], s.beside(who)); failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
-	return g.answer(ctx, who, in, s)
+	return g.outcome(ctx, who, in, s)
 }
 
 // read reads the reading in body and finds its device, nil where nobody has registered
@@ -159,7 +158,8 @@ func (g *Readings) identify(p *account.Principal, serial []byte) (who *store.Ide
 	return who, p.Limit != nil
 }
 
-func (g *Readings) answer(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
+// outcome leaves in s.Out what became of an input.
+func (g *Readings) outcome(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
 		s.Out = appendStored(s.Out[:0], who.ID, who.Serial, &in.Reading, false, in.Conflicts, s.sent.Ignored)
@@ -263,7 +263,8 @@ func errUnknownDevice() *rimewatch.Error {
 
 type singleScratch struct {
 	Scratch
-	body []byte
+	body  []byte
+	short short
 }
 
 type batchScratch struct {
@@ -276,66 +277,14 @@ const (
 	batchPath  = "/v1/readings/batch"
 )
 
-// Header values that all answers of the hot path share; never changed.
-var (
-	jsonType = []string{httpapi.TypeJSON}
-	noStore  = []string{"no-store"}
-)
-
-// call is a request to one of the two routes.
-type call struct {
-	p     account.Principal
-	query url.Values
-	now   rimewatch.Time
-	start time.Time
-}
-
-// served does what both routes do around their work: it names the request,
-// authenticates it, checks the scope, answers an error, and counts.
-func (g *Readings) served(meter *httpapi.HotMeter, serve func(w http.ResponseWriter, r *http.Request, c *call) (int, *rimewatch.Error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		c := call{start: time.Now()}
-		status := 0
-		defer func() {
-			if v := recover(); v != nil {
-				status = http.StatusInternalServerError
-				g.panicked(w, r, v)
-			}
-			meter.Observe(status, time.Since(c.start))
-		}()
-		c.now = store.ArrivedAt(r.Context(), g.api.Now())
-		id := g.api.RequestID(r.Header)
-		h := w.Header()
-		h["Content-Type"] = jsonType
-		h[httpapi.RequestIDHeader] = []string{id}
-		h["X-Content-Type-Options"] = httpapi.NoSniff
-		h["Cache-Control"] = noStore
-		var e *rimewatch.Error
-		if c.p, e = g.api.Authenticate(r, c.now); e == nil && !c.p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
-			e = httpapi.AsError(c.p.Require(rimewatch.ScopeReadingsWrite))
-		}
-		if e == nil && r.URL.RawQuery != "" {
-			var done func()
-			if c.query, w, done, e = g.api.DirectQuery(w, r); e == nil {
-				defer done()
-			}
-		}
-		if e == nil {
-			status, e = serve(w, r, &c)
-		}
-		if e != nil {
-			status = g.fail(w, r, id, e)
-		}
-	}
-}
-
-func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request, c *call) (status int, e *rimewatch.Error) {
+func (g *Readings) serveSingle(d *direct) (status int, e *rimewatch.Error) {
+	w, r := d.w, d.r
 	if _, _, e := httpapi.ContentType(r.Header, httpapi.TypeJSON); e != nil && r.ContentLength != 0 {
 		return 0, e
 	}
 	s := g.single.Get().(*singleScratch)
 	var release func()
-	s.body, release, e = g.api.Body(w, r, c.p.WorkspaceID, s.body)
+	s.body, release, e = g.api.Body(w, r, d.p.WorkspaceID, s.body)
 	defer release()
 	if e == nil && len(s.body) == 0 {
 		e = httpapi.ErrEmptyBody
@@ -348,22 +297,17 @@ func (g *Readings) serveSingle(w http.ResponseWriter, r *http.Request, c *call) 
 		return 0, e
 	}
 	switch {
-	case c.query.Get("dry_run") == "true":
-		status, e = g.dry(r.Context(), &c.p, c.now, s.body, &s.Scratch)
+	case d.query.Get("dry_run") == "true":
+		status, e = g.dry(r.Context(), &d.p, d.now, s.body, &s.Scratch)
 	case httpapi.Keyed(r):
-		status, e = g.singleOnce(w, r, &c.p, c.now, s)
+		status, e = g.singleOnce(w, r, &d.p, d.now, s)
 	default:
-		status, e = g.Single(r.Context(), &c.p, c.now, s.body, &s.Scratch)
+		status, e = g.Single(r.Context(), &d.p, d.now, s.body, &s.Scratch)
 	}
-	if s.Left >= 0 {
-		g.api.DeviceLimit.Header(w.Header(), s.Left)
-	}
-	if e != nil {
+	if status, e = g.finish(&d.call, &s.Scratch, status, e); e != nil {
 		httpapi.Reuse(s.body) // nothing else of s is used again
 		return 0, e
 	}
-	w.WriteHeader(status)
-	_, _ = w.Write(s.Out)
 	g.keep(s)
 	return status, nil
 }
@@ -374,18 +318,11 @@ func (g *Readings) keep(s *singleScratch) {
 		httpapi.Reuse(s.body)
 		s.body = nil
 	}
+	if cap(s.Out) > maxKept {
+		s.Out = nil
+	}
 	g.single.Put(s)
 }
 
 // maxKept bounds the buffers that a pool keeps for single readings.
 const maxKept = 64 << 10
-
-func (g *Readings) fail(w http.ResponseWriter, r *http.Request, id string, e *rimewatch.Error) int {
-	g.api.Fail(&httpapi.Call{ID: id, W: w, R: r}, e)
-	return httpapi.StatusOf[e.Code]
-}
-
-func (g *Readings) panicked(w http.ResponseWriter, r *http.Request, v any) {
-	rec := &httpapi.Recorder{ResponseWriter: w}
-	g.api.Panicked(&httpapi.Call{ID: w.Header().Get(httpapi.RequestIDHeader), W: rec, R: r}, rec, v)
-}

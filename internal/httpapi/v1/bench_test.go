@@ -10,6 +10,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
+	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
@@ -93,6 +94,26 @@ func BenchmarkSingle(b *testing.B) {
 	}
 	if w.status != http.StatusCreated {
 		b.Fatalf("status %d", w.status)
+	}
+}
+
+// BenchmarkShort is BenchmarkSingle by the short path.
+func BenchmarkShort(b *testing.B) {
+	r := newRig(b, func(c *whole) {
+		c.readings.Writer = instantWriter{c.readings.Writer}
+		c.RateLimit = 0
+	})
+	r.device("WIF-0001", "other")
+	*r.api.DeviceLimit = *httpapi.NewLimiter(0, 0, "")
+	q := shortpath.Request{Token: r.full, Body: []byte(nominalBody)}
+	var a shortpath.Answer
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Reset()
+		r.readings.ServePost(&q, &a)
+	}
+	if a.Status != http.StatusCreated {
+		b.Fatalf("status %d", a.Status)
 	}
 }
 

@@ -34,6 +34,7 @@ func TestDryRun(t *testing.T) {
 		{name: "neither yes nor no", req: post("/v1/readings?dry_run=maybe", r.feed, `{"device_serial":"A","humidity":50}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"dry_run"}},
 		{name: "with a key", req: dry(`{"device_serial":"A","humidity":50}`).with("Idempotency-Key", "k"), status: 200, want: would(201)},
 		{name: "a batch", req: post("/v1/readings/batch?dry_run=true", r.feed, `{"readings":[{"device_serial":"A","humidity":50}]}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"dry_run"}},
+		{name: "a batch, neither yes nor no", req: post("/v1/readings/batch?dry_run=maybe", r.feed, `{"readings":[{"device_serial":"A","humidity":50}]}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"dry_run"}},
 		{name: "nothing was stored", req: get("/v1/devices/A/readings?from=2026-11-20T00:00:00Z", r.full), status: 200, want: map[string]any{"data.readings.1": nil}},
 	})
 	if after := r.do(get("/v1/devices/A", r.full)).get("data.device.last_seen_at"); before == nil || after != before {
