@@ -18,7 +18,7 @@ DIST  = internal/webui/dist/index.html
 # takes every package anew: the demo and the browser tests share the compilation of the tests instead.
 PGO  = cmd/rimewatch/server.pgo
 SHIP = -trimpath -pgo=$(PGO)
-run browser screenshots ui-every: SHIP = -pgo=off
+run browser screenshots ui-every test ui-test: SHIP = -pgo=off
 
 build: $(if $(NPM),ui) ## the binary, in bin/
 	@echo 'compiling the server: a minute or two the first time'
@@ -27,19 +27,22 @@ build: $(if $(NPM),ui) ## the binary, in bin/
 run: build ## the demo: a market with twelve units, six of them in trouble
 	./bin/rimewatch demo
 
-ui: $(DIST) ## the web UI, into internal/webui/dist
+ui: ## the web UI, into internal/webui/dist
+	@$(MAKE) --no-print-directory -j2 SHIP='$(SHIP)' $(DIST) # npm downloads while the server compiles
 
 web/node_modules/.package-lock.json: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	@touch $@
 
 # The UI's types are generated from the server's OpenAPI description.
-web/src/api/schema.d.ts: web/node_modules/.package-lock.json field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
+web/openapi.json: field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
 	@echo 'compiling what describes the API: a minute or two the first time'
-	@$(GO) run ./cmd/rimewatch openapi > web/openapi.json
+	@$(GO) run $(SHIP) ./cmd/rimewatch openapi > $@.new && mv $@.new $@
+
+web/src/api/schema.d.ts: web/node_modules/.package-lock.json web/openapi.json
 	cd web && npm run --silent api
 
-$(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/openapi.json' -not -path 'web/scripts/*' -not -path 'web/e2e/*')
+$(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/openapi.json*' -not -path 'web/scripts/*' -not -path 'web/e2e/*')
 	cd web && npm run --silent build
 
 # `go test ./...` needs nothing but Go. This needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. Packages whose
