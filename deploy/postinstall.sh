@@ -4,11 +4,11 @@ set -e
 systemd-sysusers rimewatch.conf
 # The service reads the settings, which may be secrets; so may who is in its group.
 chown root:rimewatch /etc/rimewatch/rimewatch.env
+if [ -z "$2" ]; then
+	systemctl enable rimewatch.service # in an image that is being built, too
+fi
 if [ -d /run/systemd/system ]; then
 	systemctl daemon-reload
-	if [ -z "$2" ]; then
-		systemctl enable rimewatch.service
-	fi
 	if systemctl is-enabled --quiet rimewatch.service; then
 		systemctl restart rimewatch.service
 	else
