@@ -44,10 +44,8 @@ type Source struct {
 	EquipmentType string // likewise
 	TimeZone      string // IANA name, of times that come without a zone; "" = they are refused
 	Enabled       bool
-	KeyHash       [32]byte // SHA-256 of the key; all zero: it has none
-	KeyPrefix     string   // to recognise the key by
-	Broker        Broker   // of SourceMQTT
-	Revision      int64    // of what people set: 1 at first, grows with every change
+	Broker        Broker // of SourceMQTT
+	Revision      int64  // of what people set: 1 at first, grows with every change
 	CreatedAt     Time
 	UpdatedAt     Time
 }
@@ -70,9 +68,42 @@ type Broker struct {
 	Discovery string `json:"discovery,omitempty"`
 }
 
+// SourceKey is a key by which senders reach a source of SourcePush. A source may have
+// several, so that one can be replaced without the others.
+type SourceKey struct {
+	ID          int64
+	WorkspaceID int64
+	SourceID    int64
+	Name        string   // who has it, in people's own words; may be empty
+	Hash        [32]byte // SHA-256 of the key
+	Prefix      string   // to recognise the key by
+	MadeAt      Time     // when the present key was made: a replaced one keeps its ID and name
+	Revision    int64    // 1 at first, grows with every change
+	CreatedAt   Time
+	UpdatedAt   Time
+}
+
+// Check reports why k cannot be stored: CodeValidationFailed with the field name.
+func (k *SourceKey) Check() error {
+	e := checkLine(nil, "name", k.Name)
+	if k.Hash == [32]byte{} || k.Prefix == "" {
+		e = complain(e, "key", "is missing")
+	}
+	return result(e)
+}
+
+// KeyUse is when a device was last heard by a key of a source.
+type KeyUse struct {
+	KeyID        int64
+	DeviceID     int64  // 0 = senders that are no device yet
+	Serial, Name string // of the device
+	At           Time
+}
+
 // Bounds of sources.
 const (
 	MaxSources     = 100  // of a workspace
+	MaxSourceKeys  = 1000 // likewise
 	MaxBindings    = 5000 // of a source
 	MaxExternalID  = 128  // bytes
 	MaxTopics      = 20
@@ -231,6 +262,14 @@ const (
 	MaxHeldSenders = 10_000   // of a workspace
 	HeldFor        = 7 * Day
 )
+
+// shownOfKey is how much of a source's key is kept readable, in bytes.
+const shownOfKey = 9
+
+// Use makes k a key's.
+func (k *SourceKey) Use(key string) {
+	k.Hash, k.Prefix = HashToken(key), key[:min(len(key), shownOfKey)]
+}
 
 // SourceKeyPrefix starts the key of every source.
 const SourceKeyPrefix = "in_"

@@ -243,7 +243,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
-	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses()), calls, devices, export.Routes(a.Store), mcp.Routes)
+	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), mcp.Routes)
 }
 
 // machineClock reads the clocks of the machine we run on.

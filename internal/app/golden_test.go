@@ -145,6 +145,23 @@ func wanted(t *testing.T, schema int) (want map[string]any) {
 	return want
 }
 
+// strangeKeys counts the keys of a store of an older version that are none of their source
+// any more, and those of sources of which none is known.
+func strangeKeys(t *testing.T, path string) (n int64) {
+	t.Helper()
+	c, err := engine.OpenConn(path, engine.OpenReadOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	err = sqlitex.ExecuteTransient(c, `SELECT count(*) FROM source s LEFT JOIN source_key k ON k.source_id = s.id AND (k.hash = s.key_hash AND k.prefix = s.key_prefix OR s.key_prefix = '')
+		WHERE s.kind = 'push' AND k.id IS NULL`, &sqlitex.ExecOptions{ResultFunc: func(s *engine.Stmt) error { n = s.ColumnInt64(0); return nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // shapeOf is a store's tables, indexes and triggers as the engine sees them.
 func shapeOf(t *testing.T, path string) (list []string) {
 	t.Helper()
@@ -222,6 +239,9 @@ func TestGoldenStore(t *testing.T) {
 		in, err := sqlite.Inspect(t.Context(), filepath.Join(dir, sqlite.FileName), true)
 		if err != nil || len(in.Damage)+len(in.Strange) > 0 {
 			t.Errorf("schema %d: damage: %v, %v, %v", schema, in.Damage, in.Strange, err)
+		}
+		if n := strangeKeys(t, filepath.Join(dir, sqlite.FileName)); n != 0 {
+			t.Errorf("schema %d: %d keys of sources open nothing any more", schema, n)
 		}
 		if diff := cmp.Diff(freshShape(t), shapeOf(t, filepath.Join(dir, sqlite.FileName))); diff != "" {
 			t.Errorf("schema %d: its tables are not those of a fresh store, so the schema changed: raise store.SchemaVersion and add a step to tables.Current.\n%s", schema, diff)

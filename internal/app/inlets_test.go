@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -274,6 +275,78 @@ func TestRegisteredNames(t *testing.T) {
 	if list := h.call("GET", "/devices", "")["devices"].([]any); len(list) != 2+3 { // those of the house
 		t.Errorf("%d devices, want 5: %v", len(list), list)
 	}
+}
+
+// TestSourceKeys: a source has several keys, each says who was heard by it, and one that is
+// replaced or revoked leaves the others alone.
+func TestSourceKeys(t *testing.T) {
+	h := newHouse(t)
+	id, first := h.newSource(`{"name":"Boards","on_unknown":"register"}`)
+	send := func(key, sender string, want int) {
+		t.Helper()
+		if status, text := h.push("POST", "/in/"+key, fmt.Sprintf(`{"id":%q,"temperature":3}`, sender)); status != want {
+			t.Fatalf("%s by %.9s: %d %s, want %d", sender, key, status, text, want)
+		}
+	}
+	added := h.asOwner("POST", "/source-keys", fmt.Sprintf(`{"source_id":%d,"name":"Kitchen board"}`, id), http.StatusCreated)
+	second := added["key"].(string)
+	if want := h.URL() + "/in/" + second; added["url"] != want {
+		t.Errorf("the address is %v, want %s", added["url"], want)
+	}
+	send(first, "b-1", 200)
+	send(first, "b-2", 200)
+	send(second, "b-2", 200)
+	send(second, "b-3", 200)
+	heard := func() (ids []int64, of []string) {
+		t.Helper()
+		for _, k := range h.asOwner("GET", fmt.Sprintf("/source-keys?source_id=%d", id), "", 200)["source_keys"].([]any) {
+			k := k.(map[string]any)
+			text := fmt.Sprintf("%s:%v", k["name"], k["device_count"])
+			var serials []string
+			for _, d := range k["heard"].([]any) {
+				serials = append(serials, d.(map[string]any)["device_serial"].(string))
+			}
+			slices.Sort(serials)
+			if k["used_at"] == nil {
+				t.Errorf("%s: not used", text)
+			}
+			ids, of = append(ids, int64(k["id"].(float64))), append(of, text+strings.Join(serials, ","))
+		}
+		return ids, of
+	}
+	ids, of := heard()
+	if want := []string{":2b-1,b-2", "Kitchen board:2b-2,b-3"}; !slices.Equal(of, want) {
+		t.Fatalf("heard: %q, want %q", of, want)
+	}
+
+	replaced := h.asOwner("POST", fmt.Sprintf("/source-keys/%d/replace", ids[0]), "", 200)
+	third := replaced["key"].(string)
+	send(first, "b-1", 401)
+	send(third, "b-1", 200)
+	send(second, "b-2", 200)
+	// Who has not come back with the new one is still known.
+	made := replaced["source_key"].(map[string]any)["made_at"].(string)
+	var back []string
+	for _, d := range h.asOwner("GET", fmt.Sprintf("/source-keys/%d", ids[0]), "", 200)["source_key"].(map[string]any)["heard"].([]any) {
+		if d := d.(map[string]any); d["at"].(string) >= made {
+			back = append(back, d["device_serial"].(string))
+		}
+	}
+	if !slices.Equal(back, []string{"b-1"}) {
+		t.Errorf("heard by the new key: %v", back)
+	}
+
+	h.asOwner("DELETE", fmt.Sprintf("/source-keys/%d", ids[1]), "", 200)
+	send(second, "b-2", 401)
+	send(third, "b-2", 200)
+	last := h.asOwner("PATCH", fmt.Sprintf("/sources/%d", id), `{"rotate_key":true}`, 200)["key"].(string)
+	send(third, "b-2", 401)
+	send(last, "b-2", 200)
+	if ids, _ := heard(); len(ids) != 1 {
+		t.Errorf("%d keys", len(ids))
+	}
+	broker := h.asOwner("POST", "/sources", `{"name":"Broker","kind":"mqtt","enabled":false,"broker":{"url":"mqtt://192.0.2.1:1883","topics":["a/#"]}}`, http.StatusCreated)["source"].(map[string]any)["id"]
+	h.asOwner("POST", "/source-keys", fmt.Sprintf(`{"source_id":%v}`, broker), 422)
 }
 
 // TestSourceRules: keys, roles and workspaces.

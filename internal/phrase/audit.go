@@ -226,6 +226,10 @@ var auditTitles = map[string]string{
 	"source.created":               "Source created",
 	"source.deleted":               "Source deleted",
 	"source.updated":               "Source updated",
+	"source_key.created":           "Key added to a source",
+	"source_key.deleted":           "Key of a source revoked",
+	"source_key.replaced":          "Key of a source replaced",
+	"source_key.updated":           "Key of a source renamed",
 	"token.created":                "Token created",
 	"token.narrowed":               "Token limited to sending readings",
 	"token.rotated":                "Token replaced by a new one",
@@ -255,7 +259,7 @@ var auditTitles = map[string]string{
 var auditSubjects = map[string]string{
 	"alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "route": "route %s", "silence": "silence %s",
-	"site": "site %s", "source": "source %s", "token": "token %s", "user": "person %s", "workspace": "workspace %s",
+	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "workspace": "workspace %s",
 }
 
 // auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
@@ -273,7 +277,7 @@ var auditLabels = map[string]string{
 	"performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
 	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
-	"severities": "Severities", "severity": "Severity", "site_ids": "Sites", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
+	"severities": "Severities", "severity": "Severity", "site_ids": "Sites", "source_id": "Source", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
 	"warm": "Too warm", "temp_max": "Warm limit", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
 	"replaces": "Instead of token", "topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "username": "User name",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",

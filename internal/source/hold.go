@@ -71,11 +71,14 @@ func (h *holder) lead(ctx context.Context) {
 	}
 }
 
-// Run deletes what has waited too long, until ctx ends.
+// Run deletes what has waited too long, and saves who was heard by which key, until ctx
+// ends.
 func (s *Service) Run(ctx context.Context) {
 	for range ticker.Every(ctx.Done(), minute, nil) {
 		s.expire(ctx)
+		s.saveUses(ctx)
 	}
+	s.saveUses(context.WithoutCancel(ctx))
 }
 
 func (s *Service) expire(ctx context.Context) {

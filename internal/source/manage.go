@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Create makes a source. The key, of those that have one, is given out here and
+// Create makes a source. Its first key, of those that have keys, is given out here and
 // never again.
 func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string, err error) {
 	src.Template = cmp.Or(src.Template, rimewatch.TemplateAuto)
@@ -22,18 +22,18 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 	if _, err := s.mapper(src.Template, src.Document); err != nil {
 		return "", err
 	}
-	if src.Kind == rimewatch.SourcePush {
-		key = s.newKey(src)
-	}
 	if err := s.cfg.Store.Sources().Create(ctx, src); err != nil {
 		return "", err
 	}
 	s.changed(src.ID)
-	return key, nil
+	if src.Kind == rimewatch.SourcePush {
+		key, err = s.CreateKey(ctx, &rimewatch.SourceKey{WorkspaceID: src.WorkspaceID, SourceID: src.ID})
+	}
+	return key, err
 }
 
 // Update changes a source; what comes from now on is read by what it is then.
-// With rotate it gets a new key, and the old one is worth nothing.
+// With rotate all its keys are worth nothing, and it has a new one.
 func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool, change func(*rimewatch.Source) error) (src rimewatch.Source, key string, err error) {
 	src, err = s.cfg.Store.Sources().Update(ctx, workspaceID, id, func(x *rimewatch.Source) error {
 		was := x.OnUnknown
@@ -46,17 +46,17 @@ func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool
 		if _, err := s.mapper(x.Template, x.Document); err != nil {
 			return err
 		}
-		if rotate && x.Kind == rimewatch.SourcePush {
-			key = s.newKey(x)
-		}
 		x.UpdatedAt = max(s.cfg.Now(), x.UpdatedAt+1)
 		return nil
 	})
+	if err == nil && rotate && src.Kind == rimewatch.SourcePush {
+		key, err = s.rotate(ctx, &src)
+	}
 	s.changed(id)
 	return src, key, err
 }
 
-// Delete deletes a source with its bindings and what waits.
+// Delete deletes a source with its keys, its bindings and what waits.
 func (s *Service) Delete(ctx context.Context, workspaceID, id int64) error {
 	err := s.cfg.Store.Sources().Delete(ctx, workspaceID, id)
 	s.changed(id)

@@ -452,6 +452,9 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 			return err
 		}
 	}
+	if !list[0].replayed {
+		s.heard(l, list[0].now, all, vitals)
+	}
 	for _, b := range list {
 		all = all[copy(b.inputs, all):]
 	}

@@ -9,6 +9,7 @@ import (
 	"hash/maphash"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -74,6 +75,8 @@ type Service struct {
 	probes  map[int64]string          // by device: of which sensor of its sender its temperature is
 	unsetAt map[uint64]rimewatch.Time // when a reading without a time came, by what it says
 
+	uses keyUses
+
 	// registering is held while the device of a sender is made, by the sender's id.
 	registering [64]sync.Mutex
 	seed        maphash.Seed
@@ -102,6 +105,7 @@ func New(cfg Config) (*Service, error) {
 	}
 	s := &Service{cfg: cfg, Library: lib, byKey: make(map[[32]byte]*Live), byID: make(map[int64]*Live), ofAPI: make(map[int64]*Live), heldAt: make(map[heldKey]rimewatch.Time), probes: make(map[int64]string), unsetAt: make(map[uint64]rimewatch.Time), seed: maphash.MakeSeed()}
 	s.holding.store = cfg.Store
+	s.uses.at = make(map[use]used)
 	return s, nil
 }
 
@@ -125,11 +129,14 @@ type Live struct {
 	lines    *sync.Pool     // of *inlet.LineReader
 }
 
-// Opener is who has opened a source: the zero value has its key, and may do all that the
-// source may. Others have an API token.
+// Opener is who has opened a source: with one of its keys, or by itself, and may then do
+// all that the source may, or with an API token.
 type Opener struct {
-	TokenID int64            // 0 = the source's own key
+	TokenID int64            // 0 = no API token
 	Sites   *rimewatch.Sites // whose devices it may write to; nil = to all, and what is unknown waits
+
+	keyID int64 // 0 = no key
+	hash  [32]byte
 }
 
 // may reports whether the opener may write to a device.
@@ -210,12 +217,15 @@ func (s *Service) ByKey(ctx context.Context, key string) (*Live, error) {
 	if !rimewatch.ValidSourceKey(key) {
 		return nil, errKey()
 	}
-	hash := rimewatch.HashToken(key)
+	return s.byHash(ctx, rimewatch.HashToken(key))
+}
+
+func (s *Service) byHash(ctx context.Context, hash [32]byte) (*Live, error) {
 	s.mu.Lock()
 	l := s.byKey[hash]
 	s.mu.Unlock()
 	if l == nil || !l.fresh(s.cfg.Now()) {
-		src, err := s.cfg.Store.SourceByKey(ctx, hash)
+		src, keyID, err := s.cfg.Store.SourceByKey(ctx, hash)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			s.forget(l)
 			return nil, errKey()
@@ -226,6 +236,13 @@ func (s *Service) ByKey(ctx context.Context, key string) (*Live, error) {
 		if l, err = s.load(ctx, &src); err != nil {
 			return nil, err
 		}
+		l = l.by(Opener{keyID: keyID, hash: hash})
+		s.mu.Lock()
+		if len(s.byKey) >= maxLive {
+			clear(s.byKey)
+		}
+		s.byKey[hash] = l
+		s.mu.Unlock()
 	}
 	if !l.source.Enabled {
 		return nil, errKey()
@@ -247,8 +264,12 @@ func (s *Service) ByID(ctx context.Context, workspaceID, id int64) (*Live, error
 }
 
 // Fresh returns the source as it is now: l itself when that was read a moment ago.
-// CodeNotFound when it is gone, CodeUnauthenticated when it is disabled.
+// CodeNotFound when it is gone, CodeUnauthenticated when it is disabled, or the key by which
+// it was opened is worth nothing any more.
 func (s *Service) Fresh(ctx context.Context, l *Live) (*Live, error) {
+	if l.opener.keyID != 0 {
+		return s.byHash(ctx, l.opener.hash)
+	}
 	s.mu.Lock()
 	known := s.byID[l.source.ID]
 	s.mu.Unlock()
@@ -315,13 +336,7 @@ func (s *Service) load(ctx context.Context, src *rimewatch.Source) (*Live, error
 		clear(s.byID)
 		clear(s.byKey)
 	}
-	if old != nil {
-		delete(s.byKey, old.source.KeyHash)
-	}
 	s.byID[src.ID] = l
-	if src.KeyPrefix != "" {
-		s.byKey[src.KeyHash] = l
-	}
 	return l, nil
 }
 
@@ -398,7 +413,7 @@ func (s *Service) forget(l *Live) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.byKey, l.source.KeyHash)
+	maps.DeleteFunc(s.byKey, func(_ [32]byte, x *Live) bool { return x.source.ID == l.source.ID })
 	delete(s.byID, l.source.ID)
 }
 
@@ -418,19 +433,16 @@ func (s *Service) changed(id int64) {
 	}
 }
 
-// newKey makes a key for a source.
-func (s *Service) newKey(src *rimewatch.Source) string {
+// newKey makes a key that nobody has.
+func (s *Service) newKey() string {
 	r := bufio.NewReader(s.cfg.Rand)
-	key := rimewatch.NewSourceKey(func() byte {
+	return rimewatch.NewSourceKey(func() byte {
 		b, err := r.ReadByte()
 		if err != nil {
 			panic(err) // crypto/rand does not fail
 		}
 		return b
 	})
-	const shown = 9
-	src.KeyHash, src.KeyPrefix = rimewatch.HashToken(key), key[:shown]
-	return key
 }
 
 // workspace returns the settings of a workspace, which may be a second old.

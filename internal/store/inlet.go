@@ -17,8 +17,18 @@ type Inlets interface {
 	// APISource finds the source that stands for the API in a workspace, and makes
 	// it at the first call.
 	APISource(ctx context.Context, workspaceID int64, now rimewatch.Time) (rimewatch.Source, error)
-	// SourceByKey finds a source by the hash of its key: CodeNotFound.
-	SourceByKey(ctx context.Context, hash [32]byte) (rimewatch.Source, error)
+	// SourceKeys need a source of rimewatch.SourcePush (CodeValidationFailed), which they
+	// keep, and go with it.
+	SourceKeys() Resource[rimewatch.SourceKey]
+	// SourceByKey finds a source by the hash of one of its keys, and the key's ID:
+	// CodeNotFound.
+	SourceByKey(ctx context.Context, hash [32]byte) (s rimewatch.Source, keyID int64, err error)
+	// NoteKeyUses remembers the newest use of keys of a workspace by devices. What is
+	// of keys that are gone is left out.
+	NoteKeyUses(ctx context.Context, workspaceID int64, list []rimewatch.KeyUse) error
+	// KeyUses lists the uses of a workspace's keys, or of one of them, the newest first;
+	// those by deleted devices are left out.
+	KeyUses(ctx context.Context, workspaceID, keyID int64) ([]rimewatch.KeyUse, error)
 
 	// PutBindings creates or replaces bindings of a source, in one step:
 	// CodeConflict beyond rimewatch.MaxBindings.

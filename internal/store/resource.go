@@ -32,6 +32,7 @@ type Resource[T any] interface {
 // Selection narrows a list of a Resource. The zero value is all of it.
 type Selection struct {
 	SiteID   int64          // only what belongs to this site; nothing of a resource without sites
+	Of       int64          // only what belongs to this thing, such as keys to a source; nothing of a resource whose things belong to none
 	EndAfter rimewatch.Time // only spans that end after it; for resources of spans
 	Page                    // Limit 0 = all
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -20,6 +21,8 @@ type Config struct {
 	MQTT    string                                               // address at which MQTT is taken in, as the operator gave it; "" = it is not
 	MQTTS   string                                               // likewise over TLS
 	Brokers func(sourceID int64) (s source.BrokerState, ok bool) // how the broker of a source is reached
+
+	CursorKey [32]byte // keeps cursors from being forged
 }
 
 // api is what the routes share.
@@ -27,16 +30,17 @@ type api struct {
 	*httpapi.API
 	Config
 	sources *source.Service
+	cursors httpapi.CursorCodec
 }
 
 // Routes returns the routes of sources and adds the paths of the senders.
 func Routes(sources *source.Service, cfg Config) func(*httpapi.API) []httpapi.Route {
 	return func(frame *httpapi.API) []httpapi.Route {
-		a := &api{frame, cfg, sources}
+		a := &api{frame, cfg, sources, httpapi.CursorCodec{Key: cfg.CursorKey}}
 		httpapi.Nullable[BrokerJSON](frame)
 		httpapi.Nullable[map[string]any](frame)
 		a.plain()
-		return append(a.sourceRoutes(), a.heldRoutes()...)
+		return slices.Concat(a.sourceRoutes(), a.keyRoutes(), a.heldRoutes())
 	}
 }
 
@@ -75,7 +79,7 @@ type SourceJSON struct {
 	DefaultEquipmentType *string                    `json:"default_equipment_type"`
 	TimeZone             *string                    `json:"timezone" doc:"Of times that come without a zone; null: they are refused."`
 	Enabled              bool                       `json:"enabled"`
-	KeyPrefix            *string                    `json:"key_prefix" doc:"The beginning of the source's key, to recognise it by."`
+	KeyPrefix            *string                    `json:"key_prefix" doc:"The beginning of the source's oldest key, to recognise it by. /v1/source-keys has all of them."`
 	Broker               wire.Maybe[BrokerJSON]     `json:"broker" doc:"Of kind mqtt; otherwise null."`
 	Received             source.Received            `json:"received" doc:"What came since the service started."`
 	CreatedAt            rimewatch.Time             `json:"created_at" nullable:"false"`
@@ -118,9 +122,9 @@ func (a *api) brokerJSON(s *rimewatch.Source, say func(english string) string) *
 	return j
 }
 
-func (a *api) sourceJSON(s *rimewatch.Source, say func(english string) string) SourceJSON {
+func (a *api) sourceJSON(s *rimewatch.Source, prefix string, say func(english string) string) SourceJSON {
 	j := SourceJSON{ID: s.ID, Kind: string(s.Kind), Name: s.Name, Template: s.Template, OnUnknown: string(s.OnUnknown), SiteID: wire.OrNull(s.SiteID),
-		DefaultEquipmentType: wire.OrNull(s.EquipmentType), TimeZone: wire.OrNull(s.TimeZone), Enabled: s.Enabled, KeyPrefix: wire.OrNull(s.KeyPrefix), Received: a.sources.Received(s.ID).In(say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
+		DefaultEquipmentType: wire.OrNull(s.EquipmentType), TimeZone: wire.OrNull(s.TimeZone), Enabled: s.Enabled, KeyPrefix: wire.OrNull(prefix), Received: a.sources.Received(s.ID).In(say), CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt}
 	if s.Document != "" {
 		j.TemplateDocument.Value = new(map[string]any)
 		_ = json.Unmarshal([]byte(s.Document), j.TemplateDocument.Value) // it was compiled before it was stored
@@ -148,10 +152,17 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 		return SourceList{}, err
 	}
 	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx), waiting}
+	prefixes, err := a.sources.Prefixes(ctx, httpapi.CallOf(ctx).Workspace())
 	for i := range list {
-		out.Sources[i] = a.sourceJSON(&list[i], httpapi.CallOf(ctx).Words().Say)
+		out.Sources[i] = a.sourceJSON(&list[i], prefixes[list[i].ID], httpapi.CallOf(ctx).Words().Say)
 	}
-	return out, nil
+	return out, err
+}
+
+// shown is a source in answers about it alone.
+func (a *api) shown(ctx context.Context, s *rimewatch.Source) (SourceJSON, error) {
+	prefixes, err := a.sources.Prefixes(ctx, httpapi.CallOf(ctx).Workspace())
+	return a.sourceJSON(s, prefixes[s.ID], httpapi.CallOf(ctx).Words().Say), err
 }
 
 // TemplateList are the built-in templates.
@@ -185,9 +196,14 @@ func (a *api) templates(context.Context, *httpapi.NoInput) (TemplateList, error)
 // SourceWithKey is the data of answers that give out a key.
 type SourceWithKey struct {
 	Source SourceJSON `json:"source"`
-	Key    *string    `json:"key" doc:"The key, when a new one was made. It is shown here and never again."`
-	URL    *string    `json:"url" doc:"Where senders send to, with the key."`
-	MQTT   *string    `json:"mqtt_url" doc:"Where MQTT is taken in, with the key as the password; null where the operator has not turned it on."`
+	GivenKey
+}
+
+// GivenKey is a key with where it is used.
+type GivenKey struct {
+	Key  *string `json:"key" doc:"The key, when a new one was made. It is shown here and never again."`
+	URL  *string `json:"url" doc:"Where senders send to, with the key."`
+	MQTT *string `json:"mqtt_url" doc:"Where MQTT is taken in, with the key as the password; null where the operator has not turned it on."`
 }
 
 // mqttURL returns where MQTT is taken in, as the caller reaches it; nil where it is
@@ -205,13 +221,17 @@ func (a *api) mqttURL(ctx context.Context) *string {
 	return wire.OrNull(scheme + "://" + net.JoinHostPort(base.Hostname(), port))
 }
 
-func (a *api) withKey(ctx context.Context, s *rimewatch.Source, key string) SourceWithKey {
-	out := SourceWithKey{Source: a.sourceJSON(s, httpapi.CallOf(ctx).Words().Say), Key: wire.OrNull(key)}
+func (a *api) withKey(ctx context.Context, s *rimewatch.Source, key string) (SourceWithKey, error) {
+	shown, err := a.shown(ctx, s)
+	return SourceWithKey{shown, a.given(ctx, key)}, err
+}
+
+// given is a key that is given out; "" = none is.
+func (a *api) given(ctx context.Context, key string) (g GivenKey) {
 	if key != "" {
-		out.URL = wire.OrNull(a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key)
-		out.MQTT = a.mqttURL(ctx)
+		g = GivenKey{wire.OrNull(key), wire.OrNull(a.BaseURL(httpapi.CallOf(ctx).R) + "/in/" + key), a.mqttURL(ctx)}
 	}
-	return out
+	return g
 }
 
 // SourceCreate is the body that makes a source.
@@ -287,7 +307,7 @@ func (a *api) create(ctx context.Context, in *httpapi.BodyInput[SourceCreate]) (
 	if err != nil {
 		return SourceWithKey{}, err
 	}
-	return a.withKey(ctx, &s, key), nil
+	return a.withKey(ctx, &s, key)
 }
 
 // SourceUpdate is the body that changes a source.
@@ -301,7 +321,7 @@ type SourceUpdate struct {
 	TimeZone             *string         `json:"timezone,omitempty" nullable:"true" maxLength:"64" doc:"Empty = none."`
 	Enabled              *bool           `json:"enabled,omitempty"`
 	Broker               *BrokerSettings `json:"broker,omitempty"`
-	RotateKey            bool            `json:"rotate_key,omitempty" doc:"Make a new key. The old one is refused at once."`
+	RotateKey            bool            `json:"rotate_key,omitempty" doc:"Make a new key, and no other is taken from then on. /v1/source-keys adds, replaces and revokes single ones."`
 }
 
 func (a *api) update(ctx context.Context, in *sourceBody[SourceUpdate]) (SourceWithKey, error) {
@@ -339,7 +359,7 @@ func (a *api) update(ctx context.Context, in *sourceBody[SourceUpdate]) (SourceW
 	if err != nil {
 		return SourceWithKey{}, err
 	}
-	return a.withKey(ctx, &s, key), nil
+	return a.withKey(ctx, &s, key)
 }
 
 // SourceData is the data of answers about one source.
@@ -353,7 +373,11 @@ func (a *api) get(ctx context.Context, in *SourceInput) (SourceData, error) {
 		return SourceData{}, err
 	}
 	s, err := a.sources.Source(ctx, httpapi.CallOf(ctx).Workspace(), id)
-	return SourceData{a.sourceJSON(&s, httpapi.CallOf(ctx).Words().Say)}, err
+	if err != nil {
+		return SourceData{}, err
+	}
+	shown, err := a.shown(ctx, &s)
+	return SourceData{shown}, err
 }
 
 func (a *api) remove(ctx context.Context, in *SourceInput) (SourceData, error) {
@@ -363,10 +387,14 @@ func (a *api) remove(ctx context.Context, in *SourceInput) (SourceData, error) {
 	}
 	workspaceID := httpapi.CallOf(ctx).Workspace()
 	s, err := a.sources.Source(ctx, workspaceID, id)
+	if err != nil {
+		return SourceData{}, err
+	}
+	shown, err := a.shown(ctx, &s)
 	if err == nil {
 		err = a.sources.Delete(ctx, workspaceID, id)
 	}
-	return SourceData{a.sourceJSON(&s, httpapi.CallOf(ctx).Words().Say)}, err
+	return SourceData{shown}, err
 }
 
 // PreviewBody is a payload to be tried.
@@ -408,11 +436,11 @@ func (a *api) sourceRoutes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/sources", ID: "list-sources", Tag: "Sources", Summary: "List sources", Access: read,
 			Description: "Where readings come from in forms that are not this API's own, by id. The API itself is one: what came for unknown devices waits there.", Bind: httpapi.Handle(a.list)},
 		{Method: http.MethodPost, Path: "/v1/sources", ID: "create-source", Tag: "Sources", Summary: "Create a source", Access: admin, Body: httpapi.JSONBody, Status: http.StatusCreated, Also: append([]rimewatch.Code{rimewatch.CodeQuotaExceeded}, conflict...),
-			Description: "A source of kind push gets a key. Senders use it in the URL `/in/{key}` (any JSON; GET with parameters too), as the token or password of Influx line protocol (`/api/v2/write`, `/write`), and as the password at the MQTT listener. It is good for nothing else.", Bind: httpapi.Handle(a.create)},
+			Description: "A source of kind push gets a key. Senders use it, or another one of `/v1/source-keys`, in the URL `/in/{key}` (any JSON; GET with parameters too), as the token or password of Influx line protocol (`/api/v2/write`, `/write`), and as the password at the MQTT listener. It is good for nothing else.", Bind: httpapi.Handle(a.create)},
 		{Method: http.MethodGet, Path: "/v1/sources/{id}", ID: "get-source", Tag: "Sources", Summary: "Get a source", Access: read, Bind: httpapi.Handle(a.get)},
 		{Method: http.MethodPatch, Path: "/v1/sources/{id}", ID: "update-source", Tag: "Sources", Summary: "Change a source", Access: admin, Body: httpapi.JSONBody, Also: conflict, Bind: httpapi.Handle(a.update)},
 		{Method: http.MethodDelete, Path: "/v1/sources/{id}", ID: "delete-source", Tag: "Sources", Summary: "Delete a source", Access: admin, Also: conflict,
-			Description: "Its bindings and held payloads are deleted with it.", Bind: httpapi.Handle(a.remove)},
+			Description: "Its keys, bindings and held payloads are deleted with it.", Bind: httpapi.Handle(a.remove)},
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/preview", ID: "preview-payload", Tag: "Sources", Summary: "Try a payload", Access: read, Body: httpapi.JSONBody,
 			Description: "Shows how a payload would be read, each field with where it came from or why it is absent, and stores nothing.", Bind: httpapi.Handle(a.preview)},
 		{Method: http.MethodGet, Path: "/v1/source-templates", ID: "list-source-templates", Tag: "Sources", Summary: "List built-in templates", Access: read, Bind: httpapi.Handle(a.templates)},

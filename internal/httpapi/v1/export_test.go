@@ -87,7 +87,7 @@ func TestExport(t *testing.T) {
 	for file, want := range map[string]string{
 		"workspace.json": `"name":"Alpha"`, "sites.json": `"name":"Main Street"`, "contacts.json": "[]", "members.json": `"email":"olga@example.com"`, "tokens.json": `"prefix":"rw_`,
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
-		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
+		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-keys.json": `"prefix":"in_`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
 	} {
@@ -101,8 +101,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 30 {
-		t.Errorf("%d files, want 30", len(files))
+	if len(files) != 31 {
+		t.Errorf("%d files, want 31", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

@@ -57,6 +57,8 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 	end := r.now().Add(24 * time.Hour).String()
 	made("sites", "/v1/sites", `{"name":"S"}`, "site")
 	made("contacts", "/v1/contacts", fmt.Sprintf(`{"site_id":%d,"name":"Polar","phone":"555 0142"}`, ids["sites"]), "contact")
+	made("sources", "/v1/sources", `{"name":"Gateway"}`, "source")
+	made("source-keys", "/v1/source-keys", fmt.Sprintf(`{"source_id":%d,"name":"Board"}`, ids["sources"]), "source_key")
 	made("devices", "/v1/devices", fmt.Sprintf(`{"serial":%q,"equipment_type":"walkin_freezer","site_id":%d,"limits":{"delay_s":600}}`, serial, ids["sites"]), "device")
 	made("channels", "/v1/channels", `{"name":"C","kind":"webhook","url":"https://example.com/x"}`, "channel")
 	made("routes", "/v1/routes", fmt.Sprintf(`{"name":"R","steps":[{"after_s":0,"channel_ids":[%d]}]}`, ids["channels"]), "route")
@@ -80,7 +82,8 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 
 // bodyOf is a body that a route with an id in its path takes.
 var bodyOf = map[string]string{
-	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-contact": `{"name":"x"}`, "update-channel": `{"name":"x"}`, "update-route": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-member": `{"role":"viewer"}`,
+	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-contact": `{"name":"x"}`, "update-source-key": `{"name":"x"}`, "update-source": `{"name":"x"}`, "preview-payload": `{"payload":1}`,
+	"bind-senders": `{"bindings":[{"external_id":"x"}]}`, "import-bindings": "external_id\nx\n", "update-channel": `{"name":"x"}`, "update-route": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-member": `{"role":"viewer"}`,
 	"note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`, "record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
 	"record-work": `{"performed_by":"x","action":"x"}`, "record-calibration": `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
 }
@@ -166,6 +169,7 @@ func TestStrangersNameNothing(t *testing.T) {
 		{http.MethodPatch, "/v1/devices/B", `{"site_id":%v}`, "sites"},
 		{http.MethodPost, "/v1/contacts", `{"site_id":%v,"name":"q","phone":"555 0142"}`, "sites"},
 		{http.MethodPatch, fmt.Sprintf("/v1/contacts/%d", r.own["contacts"]), `{"site_id":%v}`, "sites"},
+		{http.MethodPost, "/v1/source-keys", `{"source_id":%v}`, "sources"},
 		{http.MethodGet, "/v1/reports/temperature-log?site_id=%v", "", "sites"},
 		{http.MethodGet, "/v1/reports/temperature-log?device_serial=%v", "", "devices"},
 	} {

@@ -108,7 +108,7 @@ func (n *notifyRig) told(t *testing.T, mine, theirs int) {
 
 func newNotifyRig(t *testing.T) *notifyRig {
 	t.Helper()
-	r := newRig(t)
+	r := newRig(t, withSources)
 	n := &notifyRig{rig: r, notifier: r.notifier}
 	n.stranger = n.person(r.other.ID, rimewatch.RoleOwner)
 	n.technician = n.person(r.workspace.ID, rimewatch.RoleTechnician)

@@ -216,7 +216,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	r.readings = submit.New(cfg.readings)
 	routesOfSources := func(*httpapi.API) []httpapi.Route { return nil }
 	if cfg.sources {
-		routesOfSources = inlets.Routes(sources, inlets.Config{})
+		routesOfSources = inlets.Routes(sources, inlets.Config{CursorKey: key})
 	}
 	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), routesOfSources, export.Routes(r.store)); err != nil {
 		t.Fatal(err)

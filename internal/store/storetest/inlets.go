@@ -21,6 +21,8 @@ func Inlets(t *testing.T, open func(t *testing.T) store.Store) {
 	}{
 		{"sources", inlets.sources},
 		{"source rules", inlets.sourceRules},
+		{"keys of a source", inlets.keys},
+		{"who is heard by a key", inlets.keyUses},
 		{"source of the API", inlets.apiSource},
 		{"bindings", inlets.bindings},
 		{"what waits", inlets.held},
@@ -39,7 +41,7 @@ type inlets struct{ *control }
 func aSource(workspaceID int64, name string) rimewatch.Source {
 	return rimewatch.Source{
 		WorkspaceID: workspaceID, Kind: rimewatch.SourcePush, Name: name, Template: rimewatch.TemplateAuto, OnUnknown: rimewatch.HoldUnknown, EquipmentType: "walkin_freezer",
-		Enabled: true, KeyHash: sha256.Sum256(fmt.Appendf(nil, "%d %s", workspaceID, name)), KeyPrefix: "in_abcd", CreatedAt: t0, UpdatedAt: t0,
+		Enabled: true, CreatedAt: t0, UpdatedAt: t0,
 	}
 }
 
@@ -62,28 +64,19 @@ func (c inlets) sources() {
 	all, err := c.s.AllSources(c.ctx, rimewatch.SourcePush)
 	c.ok(err)
 	c.same(all, []rimewatch.Source{x, foreign})
-	got, err := c.s.SourceByKey(c.ctx, x.KeyHash)
-	c.ok(err)
-	c.same(got, x)
-	_, err = c.s.SourceByKey(c.ctx, [32]byte{}) // y has no key
-	c.code(err, rimewatch.CodeNotFound)
-
 	for _, id := range []int64{foreign.ID, 99, 0, -1} {
 		c.code(c.s.PutBindings(c.ctx, a.ID, id, []rimewatch.Binding{{ExternalID: "x", Serial: "X"}}), rimewatch.CodeNotFound)
 		_, _, err = c.s.HeldSenders(c.ctx, a.ID, id, store.Page{Limit: 10})
 		c.code(err, rimewatch.CodeNotFound)
 	}
 	changed, err := c.s.Sources().Update(c.ctx, a.ID, x.ID, func(s *rimewatch.Source) error {
-		s.Kind, s.Name, s.KeyHash = rimewatch.SourceMQTT, "LORA", sha256.Sum256([]byte("new"))
+		s.Kind, s.Name = rimewatch.SourceMQTT, "LORA"
 		return nil
 	})
 	c.ok(err)
 	c.same(changed.Kind, rimewatch.SourcePush)
-	_, err = c.s.SourceByKey(c.ctx, x.KeyHash) // the old key
-	c.code(err, rimewatch.CodeNotFound)
-
 	c.ok(c.s.Sites().Delete(c.ctx, a.ID, site.ID))
-	got, err = c.s.Sources().Get(c.ctx, a.ID, y.ID)
+	got, err := c.s.Sources().Get(c.ctx, a.ID, y.ID)
 	c.ok(err)
 	y.SiteID = 0
 	c.same(got, y)
@@ -93,7 +86,6 @@ func (c inlets) sourceRules() {
 	w := c.workspace("a")
 	c.source(aSource(w.ID, "taken"))
 	twin := aSource(w.ID, "TAKEN")
-	twin.KeyHash = sha256.Sum256([]byte("another"))
 	c.code(c.s.Sources().Create(c.ctx, &twin), rimewatch.CodeConflict)
 	for _, bad := range []struct {
 		field  string
@@ -118,6 +110,113 @@ func (c inlets) sourceRules() {
 		bad.change(&s)
 		c.field(c.s.Sources().Create(c.ctx, &s), bad.field)
 	}
+}
+
+func aSourceKey(workspaceID, sourceID int64, name string) rimewatch.SourceKey {
+	return rimewatch.SourceKey{
+		WorkspaceID: workspaceID, SourceID: sourceID, Name: name, Hash: sha256.Sum256(fmt.Appendf(nil, "%d %d %s", workspaceID, sourceID, name)), Prefix: "in_abcd", MadeAt: t0, CreatedAt: t0, UpdatedAt: t0,
+	}
+}
+
+func (c inlets) key(x rimewatch.SourceKey) rimewatch.SourceKey {
+	c.Helper()
+	c.ok(c.s.SourceKeys().Create(c.ctx, &x))
+	return x
+}
+
+// keys: each opens its source and no other, until it is replaced, deleted, or its source is.
+func (c inlets) keys() {
+	a, b := c.workspace("a"), c.workspace("b")
+	x, y, foreign := c.source(aSource(a.ID, "x")), c.source(aSource(a.ID, "y")), c.source(aSource(b.ID, "x"))
+	opens := func(k rimewatch.SourceKey, want rimewatch.Source) {
+		c.Helper()
+		got, id, err := c.s.SourceByKey(c.ctx, k.Hash)
+		c.ok(err)
+		c.same(got, want)
+		c.same(id, k.ID)
+	}
+	shut := func(hash [32]byte) {
+		c.Helper()
+		_, _, err := c.s.SourceByKey(c.ctx, hash)
+		c.code(err, rimewatch.CodeNotFound)
+	}
+	first, second, other := c.key(aSourceKey(a.ID, x.ID, "board")), c.key(aSourceKey(a.ID, x.ID, "gateway")), c.key(aSourceKey(a.ID, y.ID, ""))
+	for _, k := range []rimewatch.SourceKey{first, second} {
+		opens(k, x)
+	}
+	opens(other, y)
+	of, total, err := c.s.SourceKeys().Select(c.ctx, a.ID, store.Selection{Of: x.ID, Page: store.Page{Limit: 10}})
+	c.ok(err)
+	c.same(of, []rimewatch.SourceKey{first, second})
+	c.same(total, 2)
+	none, _, err := c.s.Sources().Select(c.ctx, a.ID, store.Selection{Of: x.ID})
+	c.ok(err)
+	c.same(len(none), 0)
+
+	twin := aSourceKey(a.ID, y.ID, "twin")
+	twin.Hash = first.Hash
+	c.code(c.s.SourceKeys().Create(c.ctx, &twin), rimewatch.CodeNotFound)
+	api, err := c.s.APISource(c.ctx, a.ID, t0)
+	c.ok(err)
+	for _, id := range []int64{foreign.ID, api.ID, 99, 0} {
+		k := aSourceKey(a.ID, id, "x")
+		c.field(c.s.SourceKeys().Create(c.ctx, &k), "source_id")
+	}
+	nothing := aSourceKey(a.ID, x.ID, "x")
+	nothing.Hash = [32]byte{}
+	c.field(c.s.SourceKeys().Create(c.ctx, &nothing), "key")
+
+	changed, err := c.s.SourceKeys().Update(c.ctx, a.ID, first.ID, func(k *rimewatch.SourceKey) error {
+		k.SourceID, k.Hash, k.MadeAt = y.ID, sha256.Sum256([]byte("new")), t0+5
+		return nil
+	})
+	c.ok(err)
+	c.same(changed.SourceID, x.ID)
+	shut(first.Hash)
+	opens(changed, x)
+	c.ok(c.s.SourceKeys().Delete(c.ctx, a.ID, second.ID))
+	shut(second.Hash)
+	c.ok(c.s.Sources().Delete(c.ctx, a.ID, x.ID))
+	shut(changed.Hash)
+	opens(other, y)
+	actions := map[string]int{}
+	list, _, err := c.s.AuditEntries(c.ctx, a.ID, "", "", store.Page{Limit: 50})
+	c.ok(err)
+	for i := range list {
+		actions[list[i].Action]++
+	}
+	c.same([]int{actions["source_key.created"], actions["source_key.replaced"], actions["source_key.deleted"]}, []int{3, 1, 1})
+}
+
+// keyUses: the newest use of each key by each device is remembered as long as both are.
+func (c inlets) keyUses() {
+	a, b := c.workspace("a"), c.workspace("b")
+	x := c.source(aSource(a.ID, "x"))
+	k, l := c.key(aSourceKey(a.ID, x.ID, "k")), c.key(aSourceKey(a.ID, x.ID, "l"))
+	c.ok(c.s.Recover(c.ctx, 1, func(_ int, _ store.Checkpoint) error { return nil }, func(_ int, _ *store.Entry) error { return nil }))
+	d := rimewatch.Device{ID: c.s.NewDeviceID(), WorkspaceID: a.ID, Serial: "F-1", Name: "Freezer", EquipmentType: "other"}
+	made := &store.DeviceOp{WorkspaceID: a.ID, Serial: d.Serial, Create: &d}
+	c.ok(Commit(c.ctx, c.s, &store.Group{Now: t0, Devices: []*store.DeviceOp{made}}, &store.Effects{}))
+	c.ok(made.Err)
+	c.ok(c.s.NoteKeyUses(c.ctx, a.ID, []rimewatch.KeyUse{{KeyID: k.ID, DeviceID: d.ID, At: t0 + 9}, {KeyID: k.ID, At: t0}, {KeyID: l.ID, DeviceID: d.ID, At: t0 + 3}, {KeyID: 77, DeviceID: d.ID, At: t0}}))
+	c.ok(c.s.NoteKeyUses(c.ctx, a.ID, []rimewatch.KeyUse{{KeyID: k.ID, DeviceID: d.ID, At: t0 + 5}, {KeyID: k.ID, At: t0 + 4}}))
+	c.ok(c.s.NoteKeyUses(c.ctx, b.ID, []rimewatch.KeyUse{{KeyID: k.ID, DeviceID: d.ID, At: t0 + 99}})) // not its own
+	want := []rimewatch.KeyUse{
+		{KeyID: k.ID, DeviceID: d.ID, Serial: "F-1", Name: "Freezer", At: t0 + 9}, {KeyID: k.ID, At: t0 + 4}, {KeyID: l.ID, DeviceID: d.ID, Serial: "F-1", Name: "Freezer", At: t0 + 3},
+	}
+	check := func(workspaceID, keyID int64, want []rimewatch.KeyUse) {
+		c.Helper()
+		got, err := c.s.KeyUses(c.ctx, workspaceID, keyID)
+		c.ok(err)
+		c.same(got, want)
+	}
+	check(a.ID, 0, want)
+	check(a.ID, l.ID, want[2:])
+	check(b.ID, 0, nil)
+	c.ok(c.s.SourceKeys().Delete(c.ctx, a.ID, l.ID))
+	check(a.ID, 0, want[:2])
+	c.ok(c.s.Sources().Delete(c.ctx, a.ID, x.ID))
+	check(a.ID, 0, nil)
 }
 
 func (c inlets) apiSource() {

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"reflect"
@@ -143,7 +145,7 @@ func kinds() []kind {
 			make: func(_ *fixture, w, site int64, n int) rimewatch.Source {
 				x := aSource(w, fmt.Sprint("gateway ", n))
 				if n%2 == 0 {
-					x.Kind, x.KeyHash, x.KeyPrefix, x.SiteID, x.TimeZone = rimewatch.SourceMQTT, [32]byte{}, "", site, "UTC"
+					x.Kind, x.SiteID, x.TimeZone = rimewatch.SourceMQTT, site, "UTC"
 					x.Template, x.Document = rimewatch.TemplateOwn, `{"version":1}`
 					x.Broker = rimewatch.Broker{URL: "mqtts://broker:8883", Username: "u", Password: "p", Topics: []string{"zigbee2mqtt/#"}}
 				}
@@ -153,6 +155,18 @@ func kinds() []kind {
 				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
 			},
 			edit: func(x *rimewatch.Source) { x.Name, x.Enabled, x.UpdatedAt = x.Name+"!", !x.Enabled, x.UpdatedAt+1 },
+		},
+		resource[rimewatch.SourceKey]{
+			word: "source_key", of: store.Store.SourceKeys, most: rimewatch.MaxSourceKeys,
+			make: func(f *fixture, w, _ int64, n int) rimewatch.SourceKey {
+				k := aSourceKey(w, f.push(w), fmt.Sprint("board ", n))
+				k.Hash = sha256.Sum256([]byte(rand.Text()))
+				return k
+			},
+			key: func(x *rimewatch.SourceKey) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
+			},
+			edit: func(x *rimewatch.SourceKey) { x.Name, x.UpdatedAt = x.Name+"!", x.UpdatedAt+1 },
 		},
 	}
 }
@@ -221,6 +235,21 @@ func (f *fixture) mail(workspaceID int64) int64 {
 	}
 	x := anEmail(workspaceID, "mail")
 	f.must(f.s.Channels().Create(f.ctx, &x))
+	return x.ID
+}
+
+// push returns a source of a workspace that senders connect to.
+func (f *fixture) push(workspaceID int64) int64 {
+	f.Helper()
+	list, err := f.s.Sources().List(f.ctx, workspaceID)
+	f.must(err)
+	for i := range list {
+		if list[i].Name == "push" {
+			return list[i].ID
+		}
+	}
+	x := aSource(workspaceID, "push")
+	f.must(f.s.Sources().Create(f.ctx, &x))
 	return x.ID
 }
 

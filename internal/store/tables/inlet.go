@@ -18,7 +18,7 @@ var sourceTable = resource[rimewatch.Source]{
 		return []column{
 			fixed("kind", text(&s.Kind)), col("name", text(&s.Name)), nameKey(s.Name), col("template", text(&s.Template)), col("document", text(&s.Document)),
 			col("on_unknown", text(&s.OnUnknown)), col("site_id", number(&s.SiteID)), col("equipment_type", text(&s.EquipmentType)), col("enabled", flag(&s.Enabled)),
-			col("key_hash", keyCell{s}), col("key_prefix", text(&s.KeyPrefix)), col("broker", document(&s.Broker)), col("updated_at", number(&s.UpdatedAt)),
+			unused("key_hash", []byte{}), unused("key_prefix", ""), col("broker", document(&s.Broker)), col("updated_at", number(&s.UpdatedAt)),
 			col("time_zone", text(&s.TimeZone)),
 		}
 	}),
@@ -45,22 +45,10 @@ func sourceKey(s *rimewatch.Source) key {
 	return key{&s.ID, &s.WorkspaceID, &s.Revision, &s.CreatedAt, nil}
 }
 
-// keyCell is the hash of a source's key, empty where it has none.
-type keyCell struct{ s *rimewatch.Source }
-
-func (c keyCell) scan(row Row, i int) error { row.ColumnBytes(i, c.s.KeyHash[:]); return nil }
-func (c keyCell) keep(old cell)             { c.s.KeyHash = old.(keyCell).s.KeyHash }
-func (c keyCell) arg() any {
-	if c.s.KeyPrefix == "" {
-		return []byte{}
-	}
-	return c.s.KeyHash[:]
-}
-
 // sourceFields are a source's for the audit trail: no key and no password.
 func sourceFields(s *rimewatch.Source) store.Fields {
 	f := store.Fields{"name": s.Name, "kind": string(s.Kind), "template": s.Template, "on_unknown": string(s.OnUnknown), "site_id": s.SiteID,
-		"equipment_type": s.EquipmentType, "enabled": s.Enabled, "key": s.KeyPrefix, "timezone": s.TimeZone}
+		"equipment_type": s.EquipmentType, "enabled": s.Enabled, "timezone": s.TimeZone}
 	if s.Kind == rimewatch.SourceMQTT {
 		f["broker"], f["topics"], f["username"] = s.Broker.URL, written(s.Broker.Topics), s.Broker.Username
 	}
@@ -102,12 +90,8 @@ func removeSource(conn Conn, s *rimewatch.Source) error {
 		return err
 	}
 	return execAll(conn, []any{s.ID}, "DELETE FROM held WHERE source_id = ?", "DELETE FROM held_sender WHERE source_id = ?",
-		"DELETE FROM binding WHERE source_id = ?", "DELETE FROM source WHERE id = ?")
-}
-
-// SourceByKey implements store.Inlets.
-func (t Inlets) SourceByKey(ctx context.Context, hash [32]byte) (rimewatch.Source, error) {
-	return sourceTable.first(ctx, t.base, "key_hash = ? AND key_prefix <> ''", hash[:])
+		"DELETE FROM binding WHERE source_id = ?", "DELETE FROM key_use WHERE key_id IN (SELECT id FROM source_key WHERE source_id = ?)",
+		"DELETE FROM source_key WHERE source_id = ?", "DELETE FROM source WHERE id = ?")
 }
 
 // APISource implements store.Inlets.

@@ -18,6 +18,7 @@ type resource[T any] struct {
 	key                              func(*T) key
 	alive                            string // holds for rows that are not deleted; "" = for all
 	span                             bool   // has starts_at and ends_at
+	parent                           string // the column of the thing that it belongs to; "" = it belongs to none
 	// check is what a thing has to be by itself.
 	check func(*T) error
 	// most is how many a workspace may have, 0 = as many as it likes, and kind the word for
@@ -226,6 +227,13 @@ func (h handle[T]) Select(ctx context.Context, workspaceID int64, s store.Select
 	also := func(condition string, v int64) { where, args = where+" AND "+condition, append(args, v) }
 	if s.EndAfter != 0 && h.r.span {
 		also("ends_at > ?", int64(s.EndAfter))
+	}
+	switch {
+	case s.Of == 0:
+	case h.r.parent == "":
+		return nil, 0, nil
+	default:
+		also(h.r.parent+" = ?", s.Of)
 	}
 	switch {
 	case s.SiteID == 0:

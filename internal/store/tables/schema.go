@@ -428,8 +428,8 @@ CREATE TABLE source (
 	site_id INTEGER NOT NULL,
 	equipment_type TEXT NOT NULL,
 	enabled INTEGER NOT NULL,
-	key_hash BLOB NOT NULL, -- empty: it has no key
-	key_prefix TEXT NOT NULL,
+	key_hash BLOB NOT NULL, -- of servers that know one key alone; empty since there is source_key
+	key_prefix TEXT NOT NULL, -- likewise
 	broker TEXT NOT NULL, -- JSON
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
@@ -486,4 +486,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n"

@@ -148,7 +148,7 @@ func (s *shape[T]) args(x *T, which func(column) bool) (list []any) {
 func (s *shape[T]) keep(x, old *T, which func(column) bool) {
 	were := s.columns(old)
 	for i, c := range s.columns(x) {
-		if which(c) {
+		if which(c) && c.cell != nil {
 			c.cell.keep(were[i].cell)
 		}
 	}
@@ -174,6 +174,9 @@ func col(name string, c cell) column        { return column{name: name, cell: c}
 func given(name string, c cell) column      { return column{name: name, cell: c, given: true} }
 func fixed(name string, c cell) column      { return column{name: name, cell: c, fixed: true} }
 func derived(name string, value any) column { return column{name: name, value: value} }
+
+// unused is a column that the present version fills once and never reads.
+func unused(name string, value any) column { return column{name: name, value: value, fixed: true} }
 
 // as is columns of a table that a query joins with others, by its name there.
 func as(name string, list []column) []column {

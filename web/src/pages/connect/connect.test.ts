@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { dependent, heardBy, type Key } from './keys';
 import { kinds } from './kinds';
 import { mistaken, ownId, payload, said } from './send';
 import { bindingsOf, guess, isLoopback, recognised, valuesOf, type Sender } from './senders';
@@ -76,5 +77,20 @@ describe('senders', () => {
       { external_id: 'b2', device_serial: 'B2', name: 'Probe b2', equipment_type: 'walkin_cooler' },
     ]);
     expect(unknown).toEqual(['c3']);
+  });
+});
+
+describe('the keys of a source', () => {
+  const key = (id: number, made: string, heard: [string, string][], more: Partial<Key> = {}) =>
+    ({ id, name: '', prefix: `in_${id}`, made_at: made, used_at: heard[0]?.[1] ?? null, device_count: heard.length, heard: heard.map(([name, at]) => ({ device_serial: name, name, at })), ...more }) as Key;
+  test('say who was heard, and who has not come back', () => {
+    expect(heardBy(key(1, '2026-01-02', [['A', '2026-01-03'], ['B', '2026-01-01']]))).toBe('Heard by it: A. Not since it was replaced: B.');
+    expect(heardBy(key(1, '2026-01-02', []))).toBe('Nothing was heard by it yet.');
+    expect(heardBy(key(1, '2026-01-02', [], { used_at: '2026-01-03' }))).toContain('nobody has accepted');
+  });
+  test('name who goes silent: not who has another key since', () => {
+    const one = key(1, '2026-01-01', [['A', '2026-01-03'], ['B', '2026-01-03']]);
+    expect(dependent(one, [one, key(2, '2026-01-01', [['B', '2026-01-04'], ['A', '2026-01-02']])])).toEqual(['A']);
+    expect(dependent(one, [one])).toEqual(['A', 'B']);
   });
 });
