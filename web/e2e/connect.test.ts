@@ -15,15 +15,12 @@ const post = async (url: string, body: string) => {
   const answer = await fetch(url, { method: 'POST', body });
   expect(answer.status).toBe(200);
 };
-/** copied is the text of the first thing to copy, with a new key where one was made before: by a try of the same test. */
+/** copied is the text of the first thing to copy, with another key where one was made before. */
 const copied = async () => {
-  const [first, again, make] = [page.getByTestId('to-copy').first(), page.getByRole('button', { name: 'Make a new key' }), page.getByRole('button', { name: 'Make its address' })];
+  const [first, again, make] = [page.getByTestId('to-copy').first(), page.getByRole('button', { name: 'Add a key' }), page.getByRole('button', { name: 'Make its address' })];
   await first.or(again).or(make).waitFor();
   if (await make.count()) await make.click();
-  if (await again.count()) {
-    await again.click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click();
-  }
+  if (await again.count()) await again.click();
   return (await first.textContent()) ?? '';
 };
 
@@ -170,6 +167,40 @@ describe('connecting', () => {
     await card.getByRole('button', { name: 'Accept' }).click();
     await page.getByRole('heading', { name: 'Planned cooler' }).waitFor();
     await expect.poll(async () => (await api.send('GET', '/v1/devices/PLAN-1')).data.device.current_temp).toBe(2.5);
+  });
+
+  it('has several keys, and says who is heard by the one that is replaced', async () => {
+    await page.goto('/connect?with=curl');
+    const first = /http\S+/.exec(await copied())![0];
+    await page.goto('/connect?with=curl');
+    const second = /http\S+/.exec(await copied())![0];
+    expect(second).not.toBe(first);
+    await api.import('serial,name\nkeyed-1,Ice cream\nkeyed-2,Milk\n');
+    await post(first, JSON.stringify({ id: 'keyed-1', temperature: -19 }));
+    await post(second, JSON.stringify({ id: 'keyed-2', temperature: 3 }));
+    await page.goto('/connect?with=curl');
+    const key = (name: string) => page.locator('[data-key]').filter({ hasText: `Heard by it: ${name}` });
+    await key('Ice cream').getByText('used').waitFor();
+    await visitor.fine('the keys of a source');
+    await key('Milk').getByRole('button', { name: 'Revoke' }).click();
+    await page.getByRole('dialog').getByText('No longer heard: Milk').waitFor();
+    await visitor.fine('a key that is revoked');
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    await key('Ice cream').getByRole('button', { name: 'Replace' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Heard by it: Ice cream.').waitFor();
+    await visitor.fine('a key that is replaced');
+    await dialog.getByRole('button', { name: 'Replace' }).click();
+    const third = /http\S+/.exec((await page.getByTestId('to-copy').first().textContent())!)![0];
+    expect((await fetch(first, { method: 'POST', body: '{"id":"keyed-1","temperature":-18}' })).status).toBe(401);
+    await post(second, JSON.stringify({ id: 'keyed-2', temperature: 4 }));
+    await page.goto('/settings/sources');
+    await page.locator('[data-source="curl"]').getByRole('button', { name: 'Keys' }).click();
+    await page.getByText('Not since it was replaced: Ice cream.').waitFor();
+    await visitor.fine('who has not come back');
+    await post(third, JSON.stringify({ id: 'keyed-1', temperature: -18 }));
+    await page.goto('about:blank');
+    for (const serial of ['keyed-1', 'keyed-2']) await api.send('DELETE', `/v1/devices/${serial}`);
   });
 
   it('reads a broker, and says why it cannot', async () => {
