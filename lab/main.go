@@ -50,15 +50,15 @@ func run(args []string) error {
 
 type evaluateCmd struct {
 	Paths     []string `arg:"" optional:"" name:"path" help:"CSV files or folders; none for the simulator."`
-	Format    string   `required:"" enum:"device,real,simulator,dirty,spoilt" help:"Kind of data: device, real (a folder of recordings with site_alarms.csv), simulator, dirty (simulated units as they are found in the field) or spoilt (the same with bad input)."`
+	Format    string   `required:"" enum:"device,real,simulator,dirty,spoilt,families" help:"Kind of data: device, real (a folder of recordings with site_alarms.csv), simulator, dirty (simulated units as they are found in the field), spoilt (the same with bad input) or families (units of two sets of equations, side by side)."`
 	Out       string   `placeholder:"DIR" help:"Folder for events.csv, for device. Created if missing."`
 	Equipment string   `placeholder:"TYPE" help:"Equipment type of the recorded units, for device."`
 	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`
 	Doc       string   `placeholder:"FILE" help:"Markdown file whose section of this format the report replaces."`
-	SeedSet   string   `enum:",known,fresh" default:"" help:"Only one set of seeds, for dirty and spoilt: known or fresh."`
-	Part      string   `enum:",healthy,faults,sensors" default:"" help:"Only one part of dirty: healthy, faults or sensors."`
-	First     uint64   `help:"First of the fresh seeds, for dirty and spoilt, to repeat a run; otherwise drawn."`
-	Seeds     int      `default:"8" help:"Simulated units per fault and type; for spoilt per type."`
+	SeedSet   string   `enum:",known,fresh" default:"" help:"Only one set of seeds, for dirty, spoilt and families: known or fresh."`
+	Part      string   `enum:",healthy,faults,sensors" default:"" help:"Only one part of dirty or families: healthy, faults or sensors (of dirty)."`
+	First     uint64   `help:"First of the fresh seeds, for dirty, spoilt and families, to repeat a run; otherwise drawn."`
+	Seeds     int      `default:"8" help:"Simulated units per fault and type; for spoilt per type, for families per fault."`
 	Years     float64  `default:"100" help:"Device-years of healthy units to simulate."`
 	Workers   int      `default:"1" help:"Number of parallel simulations."`
 }

@@ -16,7 +16,7 @@ import (
 // Options say what to evaluate. Format, Out and, but for the simulator, Paths
 // are required.
 type Options struct {
-	Format    string   // device, real, simulator, dirty or spoilt
+	Format    string   // device, real, simulator, dirty, spoilt or families
 	Paths     []string // CSV files or folders of them
 	Out       string   // folder for events.csv of device, created when absent
 	Equipment string   // slug of the recorded units' type, for device
@@ -24,9 +24,9 @@ type Options struct {
 
 	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
 
-	SeedSet      string  // known or fresh, of dirty and spoilt; "" = both
-	Part         string  // of dirty, healthy, faults or sensors alone; "" = all
-	First        uint64  // first of the fresh seeds of dirty and spoilt; 0 = drawn
+	SeedSet      string  // known or fresh, of dirty, spoilt and families; "" = both
+	Part         string  // of dirty and families, healthy, faults or (of dirty) sensors alone; "" = all
+	First        uint64  // first of the fresh seeds of dirty, spoilt and families; 0 = drawn
 	Seeds        int     // simulated units a fault and type, default 8; of spoilt a type
 	HealthyYears float64 // simulated device-years of healthy units, default 100
 	Workers      int     // simulations at a time, default 1
@@ -53,9 +53,11 @@ func run(ctx context.Context, o Options, stdout io.Writer) error {
 		return runDirty(ctx, &o, stdout)
 	case "spoilt":
 		return runSpoilt(ctx, &o, stdout)
+	case "families":
+		return runFamilies(ctx, &o, stdout)
 	}
 	if o.Format != "device" && o.Format != "real" {
-		return rimewatch.Invalid("format", "must be device, real, simulator, dirty or spoilt")
+		return rimewatch.Invalid("format", "must be device, real, simulator, dirty, spoilt or families")
 	}
 	sources, err := findSources(o.Paths)
 	if err != nil {

@@ -21,7 +21,11 @@ const (
 	iced                        // it has truly iced up
 	goodsOut                    // its goods, not the air around them, are beyond the limits of its type
 	goodsWere                   // they were within the last six hours
+	asked                       // a sound thermostat would ask for cold, and nothing runs or defrosts, or has defrosted for too long
 )
+
+// tooLong is how long a defrost lasts at most.
+const tooLong = 50 * rimewatch.Minute
 
 // live draws the readings of a unit up to a moment.
 func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life, error) {
@@ -33,9 +37,11 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 	}
 	n := int(end.Sub(u.NextAt())/c.SampleEvery) + 1
 	l := &life{equipment: c.Equipment, readings: make([]rimewatch.Reading, 0, n), truths: make([]truth, 0, n)}
-	frost := icedUp * u.Params().FrostM
+	p := u.Params()
+	frost := icedUp * p.FrostM
 	kind, _ := rimewatch.EquipmentBySlug(c.Equipment)
 	var last rimewatch.Time
+	cooled := u.NextAt()
 	for u.NextAt() < end {
 		r := u.Next()
 		if !w.Arrives(r.At) {
@@ -47,6 +53,12 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 		}
 		if is.Frost >= frost {
 			what |= iced
+		}
+		if !is.Defrosting {
+			cooled = r.At
+		}
+		if !is.Running && r.At-cooled <= 0 && is.Air > p.Setpoint+p.Diff || r.At-cooled > tooLong {
+			what |= asked
 		}
 		if kind.Limits.Outside(is.Goods) {
 			what |= goodsOut
@@ -66,17 +78,23 @@ func (l *life) judged(without rimewatch.Fields, yield func(r *rimewatch.Reading,
 	judge := newUnitJudge(l.equipment, nil)
 	var out []event
 	for i := range l.readings {
-		r := l.readings[i]
-		r.Present, r.Faults = r.Present&^without, r.Faults&^without
-		for f := range r.Values {
-			if without.Has(rimewatch.Field(f)) {
-				r.Values[f] = 0
-			}
-		}
+		r := l.lacking(i, without)
 		out = judge.take(&r, out[:0])
 		yield(&r, l.truths[i], out)
 	}
 	return judge
+}
+
+// lacking is a reading as if the unit lacked some measurements.
+func (l *life) lacking(i int, without rimewatch.Fields) rimewatch.Reading {
+	r := l.readings[i]
+	r.Present, r.Faults = r.Present&^without, r.Faults&^without
+	for f := range r.Values {
+		if without.Has(rimewatch.Field(f)) {
+			r.Values[f] = 0
+		}
+	}
+	return r
 }
 
 // events are what was made of a life, and when its compressor shook beyond zone D of

@@ -56,8 +56,9 @@ func (s *speech) title(t *alert.Transition) string {
 // alertOf is the alert that a transition makes.
 func alertOf(t *alert.Transition) rimewatch.Alert {
 	a := rimewatch.Alert{
-		Type: t.Type, Severity: t.Severity, Status: rimewatch.AlertActive, Metric: t.Metric, Unit: t.Unit, ConditionStartedAt: t.ConditionStartedAt,
+		Type: t.Type, Part: t.Part, Severity: t.Severity, Status: rimewatch.AlertActive, Metric: t.Metric, Unit: t.Unit, ConditionStartedAt: t.ConditionStartedAt,
 		LastEvaluatedAt: t.At, TriggeredAt: t.At, Occurrences: t.Occurrences, Flapping: t.Flapping, Prediction: t.Prediction, Relearning: t.Relearning,
+		Unmet: t.Unmet, Ending: t.Ending, Superseded: t.Superseded,
 	}
 	for _, fact := range []struct {
 		has  bool

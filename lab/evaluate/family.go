@@ -1,0 +1,150 @@
+package evaluate
+
+import (
+	"slices"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/lab/foreign"
+)
+
+// family is a set of equations that units are simulated by. What holds on one of them
+// alone was fitted to it.
+type family struct {
+	name  string
+	types []string
+	play  func(d *drawn) (*played, error)
+}
+
+// drawn is a unit that is about to be played: healthy where cause is nil.
+type drawn struct {
+	equipment   string
+	seed        uint64
+	start, end  rimewatch.Time
+	cause       *cause
+	onset       rimewatch.Time
+	healthyTwin bool
+}
+
+// played is what a unit sent and what was true of it meanwhile.
+type played struct {
+	*life
+	sample  time.Duration
+	excused func(is truth, typ rimewatch.AlertType, at rimewatch.Time) bool // an alert that is right although nothing ails the unit
+}
+
+// families are those at hand. The second was written without reading the first.
+func families() [2]family {
+	return [2]family{{"first", wildTypes(), playFirst}, {"second", foreign.Types(), playSecond}}
+}
+
+func playFirst(d *drawn) (*played, error) {
+	wild, err := simulate.Draw(d.equipment, d.seed, d.start, d.end, false)
+	if err != nil {
+		return nil, err
+	}
+	faults := slices.Clone(wild.Cut)
+	if d.cause != nil && !d.healthyTwin {
+		switch name := d.cause.first; name {
+		case raisedSetpoint:
+			at := wild.Config.Params.Setpoint + 10
+			wild.Config.Events = append(slices.Clone(wild.Config.Events), simulate.Event{At: d.onset, Kind: simulate.SetpointChange, Value: at})
+			slices.SortStableFunc(wild.Config.Events, func(a, b simulate.Event) int { return int(a.At - b.At) })
+		default:
+			f := simulate.Fault{Name: name, Severity: d.cause.firstSize, Onset: d.onset}
+			if d.cause.ramp > 0 {
+				f.Profile, f.Ramp = simulate.Linear, d.cause.ramp
+			}
+			faults = append(faults, f)
+		}
+	}
+	l, err := live(&wild, faults, d.end)
+	if err != nil {
+		return nil, err
+	}
+	return &played{l, wild.Config.SampleEvery, func(is truth, typ rimewatch.AlertType, at rimewatch.Time) bool {
+		return explained(&wild, is, typ, at)
+	}}, nil
+}
+
+// playSecond draws besides the unit how often it sends, from once a second to once an
+// hour, and for half of the units a share of odd readings on every channel.
+func playSecond(d *drawn) (*played, error) {
+	c := foreign.Config{Equipment: d.equipment, Seed: d.seed, Start: d.start, SampleEvery: sampling(d.seed)}
+	if x := mixed(d.seed + 1); x%2 == 0 {
+		c.Spikes = []float64{0.0001, 0.0003, 0.001}[x/2%3]
+	}
+	if d.cause != nil && !d.healthyTwin {
+		f := foreign.Fault{Name: d.cause.second, Severity: d.cause.secondSize, Onset: d.onset, Ramp: d.cause.ramp}
+		if f.Name == foreign.NeverCold {
+			f.Onset = 0
+		}
+		c.Faults = []foreign.Fault{f}
+	}
+	u, err := foreign.New(c)
+	if err != nil {
+		return nil, err
+	}
+	kind, _ := rimewatch.EquipmentBySlug(d.equipment)
+	n := int((d.end-d.start)/u.Sample()) + 1
+	l := &life{equipment: d.equipment, readings: make([]rimewatch.Reading, 0, n), truths: make([]truth, 0, n)}
+	var last, door rimewatch.Time
+	cooled := d.start
+	var doors []rimewatch.Time // when one had been held open for long
+	for u.NextAt() < d.end {
+		r, arrives := u.Next()
+		is, what := u.Truth(), truth(0)
+		if is.Running {
+			what |= running
+		}
+		if !is.Defrosting {
+			cooled = r.At
+		}
+		if is.Asks && !is.Running || r.At-cooled > tooLong {
+			what |= asked
+		}
+		if is.Frost >= icedUp {
+			what |= iced
+		}
+		if kind.Limits.Outside(is.Goods) {
+			what |= goodsOut
+			last = r.At
+		}
+		if last != 0 && r.At-last < 6*rimewatch.Hour {
+			what |= goodsWere
+		}
+		if !is.DoorOpen {
+			door = r.At
+		} else if r.At-door > 3*rimewatch.Minute {
+			doors = append(doors, r.At)
+		}
+		if arrives {
+			l.readings, l.truths = append(l.readings, r), append(l.truths, what)
+		}
+	}
+	return &played{l, c.SampleEvery, func(is truth, typ rimewatch.AlertType, at rimewatch.Time) bool {
+		outside := typ == rimewatch.HighTemperature || typ == rimewatch.LowTemperature
+		i, _ := slices.BinarySearch(doors, at-4*rimewatch.Hour)
+		return is&iced != 0 || outside && is&goodsOut != 0 || typ == rimewatch.ExcessiveRunTime && is&goodsWere != 0 ||
+			i < len(doors) && doors[i] <= at
+	}}, nil
+}
+
+// sampling is how often a unit of the second family sends: mostly once a minute.
+func sampling(seed uint64) time.Duration {
+	switch x := mixed(seed+2) % 40; {
+	case x == 0:
+		return time.Second
+	case x < 4:
+		return 10 * time.Second
+	case x < 8:
+		return 5 * time.Minute
+	case x < 11:
+		return 15 * time.Minute
+	case x < 13:
+		return time.Hour
+	default:
+		return time.Minute
+	}
+}
