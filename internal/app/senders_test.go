@@ -140,7 +140,7 @@ func TestClockUnset(t *testing.T) {
 		}
 	}
 	_, table := h.push(http.MethodGet, "/api/v1/devices/esp/readings", "", "Authorization", "Bearer "+h.token, "Accept", "text/csv")
-	if rows := strings.Count(table, ",true\r\n"); unset != 5 || rows != 5 {
+	if rows := strings.Count(table, ",true,\r\n"); unset != 5 || rows != 5 {
 		t.Errorf("%d of the readings, %d of the rows say that the clock was not set:\n%s", unset, rows, table)
 	}
 }

@@ -221,7 +221,7 @@ func (p *plan) findColumns(rows [][]string, o *Options) error {
 	for _, name := range slices.Sorted(maps.Keys(mapped)) {
 		c := Column{Name: name, index: find(t.header, mapped[name])}
 		if !c.named() {
-			return fail("%s is not a measurement", strconv.Quote(name))
+			return fail("maps %s, which is not a measurement", strconv.Quote(name))
 		}
 		if c.index < 0 {
 			return fail("has no column %s; there are %s", strconv.Quote(mapped[name]), list(t.header))

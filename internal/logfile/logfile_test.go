@@ -334,7 +334,7 @@ func TestRefuses(t *testing.T) {
 		"no times":      {"voltage,humidity\n1,2\n", "has no column with times", Options{}},
 		"odd times":     {"time,humidity\nsoon,2\n", `the first is "soon"`, Options{}},
 		"no column":     {"time,humidity\n2026-02-28 12:00:00,2\n", `has no column "x"; there are "time", "humidity"`, Options{TimeColumn: "x"}},
-		"no measure":    {"time,humidity\n2026-02-28 12:00:00,2\n", `"colour" is not a measurement`, Options{Map: map[string]string{"colour": "humidity"}}},
+		"no measure":    {"time,humidity\n2026-02-28 12:00:00,2\n", `maps "colour", which is not a measurement`, Options{Map: map[string]string{"colour": "humidity"}}},
 		"no value":      {"time,humidity\n2026-02-28 12:00:00,\n", "has no row with a time and a measurement: has no measurement", Options{}},
 		"another unit":  {"time,pressure (hPa)\n2026-02-28 12:00:00,1013\n", `has no column with the name of a measurement, such as Temperature (°C); there are "time", "pressure (hPa)"`, Options{}},
 		"infinite":      {"time,humidity\n2026-02-28 12:00:00,1e999\n", "not a number", Options{}},

@@ -41,7 +41,7 @@ func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 func (b *batch) digest(w *rimewatch.Workspace, r *rimewatch.Route, now rimewatch.Time) error {
 	s, zone := b.s, b.s.zone(w.TimeZone)
 	due := plan.LastDigest(r, now, zone)
-	if due == 0 || !r.Enabled || due <= max(s.planner.digested[r.ID], r.UpdatedAt, now-digestLate) {
+	if due == 0 || !r.Enabled || due <= max(s.planner.digested[r.ID], r.UpdatedAt-digestEvery, now-digestLate) {
 		return nil
 	}
 	full, err := b.workspace(w.ID)

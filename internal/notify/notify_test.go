@@ -462,6 +462,16 @@ func TestDigest(t *testing.T) {
 		r.restart()
 		r.pass(time.Minute)
 		r.expect("made up for", "31h0m0s a alert.digest")
+		r.alert(rimewatch.HighVoltage, rimewatch.Warning)
+		r.pass(10 * time.Second)
+		r.restart() // which looks ten seconds after each half minute from now on
+		r.pass(24*time.Hour - 31*time.Minute - 5*time.Second)
+		r.expect("until it is due", "")
+		route.Name, route.UpdatedAt = "renamed", r.now()
+		_, err := r.store.Routes().Update(r.Context(), r.workspace, route.ID, func(x *rimewatch.Route) error { *x = route; return nil })
+		r.must(err)
+		r.pass(time.Minute)
+		r.expect("its route was edited before it was looked at", "54h30m10s a alert.digest")
 	})
 }
 

@@ -65,11 +65,13 @@ func (w *csvWriter) extras(r *rimewatch.Reading) {
 	}
 }
 
-// unset writes whether the time is that of the arrival.
-func (w *csvWriter) unset(r *rimewatch.Reading) {
-	w.b = append(w.b, ',')
-	if unset, _ := r.Flags.Bool(rimewatch.ClockUnset); unset {
-		w.b = append(w.b, "true"...)
+// marks writes whether the time is that of the arrival, and whether it came by a file.
+func (w *csvWriter) marks(r *rimewatch.Reading) {
+	for _, x := range [...]rimewatch.Flag{rimewatch.ClockUnset, rimewatch.Imported} {
+		w.b = append(w.b, ',')
+		if set, _ := r.Flags.Bool(x); set {
+			w.b = append(w.b, "true"...)
+		}
 	}
 }
 
@@ -87,7 +89,7 @@ func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 	}
 	w.b = append(w.b, ",sensor_faults"...)
 	if q.fields == rimewatch.AllFields {
-		w.b = append(w.b, ",clock_unset"...)
+		w.b = append(w.b, ",clock_unset,imported"...)
 	}
 	if err := w.row(); err != nil {
 		return w.finish(a.core, err)
@@ -111,7 +113,7 @@ func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 		w.b = append(w.b, ',')
 		w.b = append(w.b, strings.Join((r.Faults&q.fields).Names(), " ")...)
 		if q.fields == rimewatch.AllFields {
-			w.unset(r)
+			w.marks(r)
 		}
 		return w.row()
 	}))
