@@ -73,16 +73,16 @@ func (s *steppers) stop() {
 
 // share lets them step what the writer is about to evaluate, a part. Under mu.
 func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
-	if len(part) < w.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
+	if len(part) < w.s.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
 		return
 	}
 	a := &ahead{w: w, part: part, now: now, chains: w.chains[:0], next: slices.Grow(w.next[:0], len(part))[:len(part)], done: make(chan struct{})}
 	for i := range part {
 		if i+unitsAhead < len(part) {
-			prefetch.Of(w.units.Get(part[i+unitsAhead].DeviceID))
+			prefetch.Of(w.s.units.Get(part[i+unitsAhead].DeviceID))
 		}
 		in := &part[i]
-		u := w.units.Get(in.DeviceID)
+		u := w.s.units.Get(in.DeviceID)
 		if in.Outcome != store.Accepted || u == nil {
 			continue
 		}
@@ -162,7 +162,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 	for i := c.first; i >= 0; i = a.next[i] {
 		in := &a.part[i]
 		st.followed = false
-		out, over := a.w.step(st.state, &st.facts, a.w.downtimes, in, a.now, scratch[:0])
+		out, over := a.w.s.step(st.state, &st.facts, a.w.s.downtimes, in, a.now, scratch[:0])
 		scratch = out[:0]
 		if len(out) > 0 || len(over) > 0 {
 			st.outcome = &outcome{slices.Clone(out), over}
@@ -170,7 +170,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 		}
 		st.quiet++
 		if in.Last {
-			st.follow(a.w.downtimes, a.now)
+			st.follow(a.w.s.downtimes, a.now)
 		}
 	}
 	return scratch

@@ -90,7 +90,7 @@ func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return x.alerts
 	}
-	if u := w.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
+	if u := w.s.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
 		return u.alerts
 	}
 	return nil
@@ -102,7 +102,7 @@ func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return &w.group.stageSite(x).alerts
 	}
-	if u := w.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
+	if u := w.s.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
 		return &w.stage(u).alerts
 	}
 	return nil

@@ -172,7 +172,7 @@ func (w *writer) takeDirty(before rimewatch.Time, left int, list []copied) (_ []
 		return list, 0, 0
 	}
 	x := &w.dirty
-	lag := min(max(w.cfg.CheckpointInputs, checkpointEach*int64(len(x.list))), mostCheckpointInputs)
+	lag := min(max(w.s.cfg.CheckpointInputs, checkpointEach*int64(len(x.list))), mostCheckpointInputs)
 	i := 0
 	for ; i < len(x.list) && len(list) < checkpointTake; i++ {
 		d := x.list[i]
@@ -182,11 +182,11 @@ func (w *writer) takeDirty(before rimewatch.Time, left int, list []copied) (_ []
 		if (d.since > before || len(list) >= left) && x.inputs-d.inputs < lag {
 			break
 		}
-		list = append(list, copied{dirtyUnit: d, facts: d.unit.facts, state: *w.memory.state(d.unit)})
+		list = append(list, copied{dirtyUnit: d, facts: d.unit.facts, state: *w.s.memory.state(d.unit)})
 		d.unit.dirtySeq, d.unit.saving = 0, true
 	}
 	x.list = x.list[i:]
-	return list, w.durable.seq, x.first(w.durable.seq)
+	return list, w.s.durable.seq, x.first(w.s.durable.seq)
 }
 
 // saved takes note of how saving a slice ended. Units whose checkpoint was not

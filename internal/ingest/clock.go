@@ -33,7 +33,7 @@ type clockOp struct {
 // clockwork takes the steps of the machine's clock into the service. All of it
 // belongs to the writer goroutine.
 type clockwork struct {
-	*writer
+	w     *writer
 	news  []clockOp // not written yet
 	backs []setBack // that the log may hold
 }
@@ -41,19 +41,19 @@ type clockwork struct {
 // pass looks at the machine's clock. News that cannot be written, since the
 // disk is full, is kept for the next tick.
 func (s *clockwork) pass() {
-	if s.cfg.Clock == nil {
+	if s.w.s.cfg.Clock == nil {
 		return
 	}
-	switch e := s.cfg.Clock.Look(); e.Kind {
+	switch e := s.w.s.cfg.Clock.Look(); e.Kind {
 	case clock.Stepped:
-		s.log.Warn("the machine's clock has stepped; it is believed once it has run steadily for a minute", "seconds", seconds(e.By))
+		s.w.s.log.Warn("the machine's clock has stepped; it is believed once it has run steadily for a minute", "seconds", seconds(e.By))
 		s.news = append(s.news, clockOp{action: "clock.stepped", by: e.By})
 	case clock.Returned:
-		s.log.Info("the machine's clock is back; its step was not believed")
+		s.w.s.log.Info("the machine's clock is back; its step was not believed")
 		s.news = append(s.news, clockOp{action: "clock.returned"})
 	case clock.Due:
 		if s.adopt(e.By) {
-			s.log.Warn("the machine's new time is adopted; deadlines move with it", "seconds", seconds(e.By))
+			s.w.s.log.Warn("the machine's new time is adopted; deadlines move with it", "seconds", seconds(e.By))
 			s.news = append(s.news, clockOp{action: "clock.adopted", by: e.By})
 		}
 	case clock.Steady:
@@ -68,15 +68,15 @@ func seconds(t rimewatch.Time) float64 { return float64(t) / float64(rimewatch.S
 // adopt takes the machine's time. Forward, what lies between was a time in which
 // nobody could be heard, as a downtime is.
 func (s *clockwork) adopt(by rimewatch.Time) bool {
-	now := s.clock()
+	now := s.w.s.clock()
 	if by < 0 {
 		return s.note(clockOp{by: by, back: true})
 	}
-	if err := s.addDowntime(now + by); err != nil {
-		s.troubled("record a step of the clock", err)
+	if err := s.w.addDowntime(now + by); err != nil {
+		s.w.s.troubled("record a step of the clock", err)
 		return false
 	}
-	s.cfg.Clock.Adopt(by)
+	s.w.s.cfg.Clock.Adopt(by)
 	return true
 }
 
@@ -84,9 +84,9 @@ func (s *clockwork) adopt(by rimewatch.Time) bool {
 // workspace, and sets the clock back.
 func (s *clockwork) note(op clockOp) bool {
 	if op.action != "" {
-		list, err := s.store.Workspaces(context.Background())
+		list, err := s.w.s.store.Workspaces(context.Background())
 		if err != nil {
-			s.troubled("list workspaces", err)
+			s.w.s.troubled("list workspaces", err)
 			return false
 		}
 		for i := range list {
@@ -100,7 +100,7 @@ func (s *clockwork) note(op clockOp) bool {
 	if op.back {
 		r.inputs = []store.Input{{Kind: store.InputClock, Payload: binary.AppendVarint(nil, int64(op.by))}}
 	}
-	return s.commit(r, nil)
+	return s.w.commit(r, nil)
 }
 
 // setsBack reports whether a request sets the clock back.
@@ -109,20 +109,20 @@ func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock
 // apply evaluates a clockOp.
 func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
 	for _, id := range op.workspaces {
-		s.group.audit(id, now, "service", op.action, "clock", store.Fields{"seconds": seconds(op.by)})
+		s.w.group.audit(id, now, "service", op.action, "clock", store.Fields{"seconds": seconds(op.by)})
 	}
 	if !op.back {
 		return
 	}
-	s.group.result.Back, s.group.events.SetBack = now, op.by
-	for u := range s.units.All() {
+	s.w.group.result.Back, s.w.group.events.SetBack = now, op.by
+	for u := range s.w.s.units.All() {
 		for i, a := range u.alerts {
-			s.putAlert(u.alerts, &s.stage(u).alerts, i, movedAlert(a, op.by, now))
+			s.w.putAlert(u.alerts, &s.w.stage(u).alerts, i, movedAlert(a, op.by, now))
 		}
 	}
-	for _, x := range s.sites.byID {
+	for _, x := range s.w.sites.byID {
 		for i, a := range x.alerts {
-			s.putAlert(x.alerts, &s.group.stageSite(x).alerts, i, movedAlert(a, op.by, now))
+			s.w.putAlert(x.alerts, &s.w.group.stageSite(x).alerts, i, movedAlert(a, op.by, now))
 		}
 	}
 }
@@ -147,20 +147,20 @@ func movedAlert(a *rimewatch.Alert, by, now rimewatch.Time) *rimewatch.Alert {
 // covers the commit are left alone.
 func (s *clockwork) setBack(by, now rimewatch.Time, seq store.Seq) {
 	s.backs = append(s.backs, setBack{seq, by})
-	s.downtimes = moved(s.downtimes, by)
-	for i := range s.dirty.list {
-		d := &s.dirty.list[i]
+	s.w.s.downtimes = moved(s.w.s.downtimes, by)
+	for i := range s.w.dirty.list {
+		d := &s.w.dirty.list[i]
 		d.since = min(d.since, now)
 	}
-	for u := range s.units.All() {
-		state := s.memory.state(u)
+	for u := range s.w.s.units.All() {
+		state := s.w.s.memory.state(u)
 		if u.savedSeq >= seq || state == nil {
 			continue
 		}
 		state.SetBack(by, now)
 		u.mirror(state)
 		u.sharedAt = min(u.sharedAt, now)
-		s.dirty.add(u, seq, now)
+		s.w.dirty.add(u, seq, now)
 	}
 }
 
@@ -181,7 +181,7 @@ func moved(list []presence.Downtime, by rimewatch.Time) []presence.Downtime {
 
 // downtimesAt returns the downtimes in the time of a commit, before it.
 func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
-	down := s.downtimes
+	down := s.w.s.downtimes
 	for _, b := range s.backs {
 		if b.seq >= seq {
 			down = moved(down, -b.by)
@@ -194,36 +194,36 @@ func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
 // states come into memory for it. Under mu.
 func (s *clockwork) committed(g *group) {
 	by := g.requests[0].clock.by
-	s.cfg.Clock.Adopt(by)
-	s.watched, s.lastAlive = g.store.Now, g.store.Now
+	s.w.s.cfg.Clock.Adopt(by)
+	s.w.watched, s.w.lastAlive = g.store.Now, g.store.Now
 	var away []*unit
-	for u := range s.units.All() {
+	for u := range s.w.s.units.All() {
 		if u.slot == 0 || u.behind {
 			away = append(away, u)
 		}
 	}
-	if err := s.load(away); err != nil {
-		s.troubled("read the states of devices", err)
+	if err := s.w.load(away); err != nil {
+		s.w.s.troubled("read the states of devices", err)
 		for _, u := range away { // the log says how they go on
-			u.lost, s.away = true, true
-			s.lost = append(s.lost, u)
+			u.lost, s.w.away = true, true
+			s.w.lost = append(s.w.lost, u)
 		}
 	}
 	s.setBack(by, g.store.Now, g.store.Seq)
-	for _, x := range s.sites.byID {
+	for _, x := range s.w.sites.byID {
 		x.lastAlertAt = min(x.lastAlertAt, g.store.Now)
-		s.sites.touch(x.id)
+		s.w.sites.touch(x.id)
 	}
-	live := make([]store.LiveWrite, 0, s.units.Len())
-	for u := range s.units.All() {
-		state := s.memory.state(u)
+	live := make([]store.LiveWrite, 0, s.w.s.units.Len())
+	for u := range s.w.s.units.All() {
+		state := s.w.s.memory.state(u)
 		if state == nil {
 			continue
 		}
 		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
-		s.setDeadline(u, state)
+		s.w.setDeadline(u, state)
 	}
-	s.store.PutLive(live, nil)
+	s.w.s.store.PutLive(live, nil)
 }
 
 func decodeClock(payload []byte) (by rimewatch.Time, err error) {

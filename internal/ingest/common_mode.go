@@ -29,7 +29,7 @@ func (x *site) commonCauses() []engine.CommonCause {
 // applyCause writes a common cause into the alert, if that is still there, and
 // returns how many alerts that changes.
 func (w *writer) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
-	u := w.units.Get(c.Alert.DeviceID)
+	u := w.s.units.Get(c.Alert.DeviceID)
 	if u == nil || u.deleted {
 		return 0
 	}

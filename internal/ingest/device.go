@@ -93,7 +93,7 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 		w.group.auditDevice(op, now)
 	}
 	event := publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
-	u := w.units.Get(d.ID)
+	u := w.s.units.Get(d.ID)
 	switch {
 	case op.Create != nil:
 		event.Kind = publish.DeviceCreated
@@ -123,11 +123,11 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 			w.inhibitOffline(st, nil, now)
 		}
 		was := st.cfg
-		st.cfg = w.configs.get(w.encodeConfig(d))
+		st.cfg = w.s.configs.get(w.s.encodeConfig(d))
 		st.state.Configured(was, st.cfg)
 		w.group.formerLimits(st, was, now)
 		st.followed = false
-		out, _ := st.state.Step(st.cfg, w.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
+		out, _ := st.state.Step(st.cfg, w.s.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
 		w.transitions(st, out, now)
 	}
 	w.group.events.Devices = append(w.group.events.Devices, event)
@@ -141,7 +141,7 @@ func (w *writer) added(d *rimewatch.Device) *unit {
 		}
 	}
 	u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, added: true}
-	u.cfg = w.configs.get(w.encodeConfig(d))
+	u.cfg = w.s.configs.get(w.s.encodeConfig(d))
 	return u
 }
 

@@ -24,7 +24,7 @@ func (w *writer) stage(u *unit) *staged {
 func (w *writer) stagedOf(u *unit) *staged {
 	g := w.group
 	if u.stagedAt == 0 {
-		state := w.memory.state(u)
+		state := w.s.memory.state(u)
 		if state == nil || u.behind {
 			state = w.bring(u)
 		}
@@ -40,8 +40,8 @@ func (w *writer) stagedOf(u *unit) *staged {
 // device's state (health, compliance, its zone, predictions) as evaluated, a moment
 // before it is durable; alerts, presence and counts they see when these are.
 func (w *writer) evaluate(g *group) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
 	now := g.store.Now
 	accepted := 0
 	for _, r := range g.requests {
@@ -55,12 +55,12 @@ func (w *writer) evaluate(g *group) bool {
 	for i, held := 0, 0; i < len(g.store.Parts); i++ {
 		if i == held {
 			if i > 0 {
-				w.mu.Unlock()
-				w.mu.Lock()
+				w.s.mu.Unlock()
+				w.s.mu.Lock()
 			}
 			held += store.Together(g.store.Parts[i:])
 		}
-		w.askAhead(g.store.Parts, i)
+		w.s.askAhead(g.store.Parts, i)
 		accepted += w.evaluatePart(g.store.Parts[i], now)
 	}
 	for _, r := range g.requests {
@@ -128,7 +128,7 @@ func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted 
 			continue
 		}
 		accepted++
-		if u := w.units.Get(in.DeviceID); u != nil {
+		if u := w.s.units.Get(in.DeviceID); u != nil {
 			w.happen(u, in, now)
 		}
 	}
@@ -149,7 +149,7 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
 		st.followed = false
-		out, over = w.step(st.state, &st.facts, w.downtimes, in, now, g.scratch[:0])
+		out, over = w.s.step(st.state, &st.facts, w.s.downtimes, in, now, g.scratch[:0])
 		g.scratch = out[:0]
 		if st.cfg != was {
 			g.formerLimits(st, was, now)
@@ -187,7 +187,7 @@ func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.T
 	for i := range out {
 		t := &out[i]
 		if t.Ending == rimewatch.EndedOtherFault && slices.ContainsFunc(out[i+1:], opensPrediction) {
-			replacement = w.store.NewAlertID()
+			replacement = w.s.store.NewAlertID()
 		}
 		w.transition(st, t, replacement, now)
 	}
@@ -198,7 +198,7 @@ func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened &&
 // follow has the unit and its fleet follow the state.
 func (w *writer) follow(st *staged, now rimewatch.Time) {
 	if !st.followed {
-		st.follow(w.downtimes, now)
+		st.follow(w.s.downtimes, now)
 	}
 	if st.shared {
 		w.shares.replace(st.unit, st.share, now)
@@ -278,15 +278,15 @@ func (w *writer) committedAlone(g *group) {
 		if st.gone {
 			w.sites.assign(u, 0)
 			w.deadlines.Remove(u)
-			w.total(u.workspaceID).replace(u, tally{}, health.Share{})
-			w.units.Put(u.id, nil)
-			w.memory.remove(u)
+			w.s.total(u.workspaceID).replace(u, tally{}, health.Share{})
+			w.s.units.Put(u.id, nil)
+			w.s.memory.remove(u)
 			u.deleted = true
 			continue
 		}
 		if u.added {
 			u.added = false
-			w.units.Put(u.id, u)
+			w.s.units.Put(u.id, u)
 			w.shares.all = append(w.shares.all, u)
 			w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.alerts)))
 		}
@@ -299,7 +299,7 @@ func (w *writer) committedAlone(g *group) {
 	}
 	for i := range g.events.Alerts {
 		a := g.events.Alerts[i].Alert
-		if u := w.units.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
+		if u := w.s.units.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
 			w.sites.touch(u.siteID)
 		}
 	}
@@ -308,7 +308,7 @@ func (w *writer) committedAlone(g *group) {
 // setDeadline sets when time alone next changes a unit: by its state, or by the
 // end of an acknowledgement.
 func (w *writer) setDeadline(u *unit, state *engine.State) {
-	w.deadlines.Set(u, earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts)))
+	w.deadlines.Set(u, earliest(state.Deadline(u.cfg, w.s.downtimes), ackEnds(u.alerts)))
 }
 
 // earliest returns the earlier of two moments, of which 0 is none.

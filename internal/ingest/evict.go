@@ -33,13 +33,13 @@ func (s *Service) Memory() Memory {
 // fetch brings the states of a group's devices into memory. What a group needs
 // beyond its inputs, stage brings in one by one.
 func (w *writer) fetch(g *group) error {
-	if w.memory.used() == w.units.Len() && w.stragglers.n == 0 {
+	if w.s.memory.used() == w.s.units.Len() && w.stragglers.n == 0 {
 		return nil
 	}
 	var here, away []*unit
 	for _, part := range g.store.Parts {
 		for i := range part {
-			u := w.units.Get(part[i].DeviceID)
+			u := w.s.units.Get(part[i].DeviceID)
 			if u == nil || u.needed || part[i].Outcome != store.Accepted {
 				continue
 			}
@@ -53,9 +53,9 @@ func (w *writer) fetch(g *group) error {
 	}
 	err := w.makeRoom(len(away))
 	if err == nil {
-		w.mu.Lock()
+		w.s.mu.Lock()
 		err = w.load(away)
-		w.mu.Unlock()
+		w.s.mu.Unlock()
 	}
 	for _, list := range [][]*unit{here, away} {
 		for _, u := range list {
@@ -68,21 +68,21 @@ func (w *writer) fetch(g *group) error {
 // makeRoom takes the coldest states out of memory until n more have their place
 // within the budget, or as many as can be.
 func (w *writer) makeRoom(n int) error {
-	over := w.memory.used() + n - w.memory.most
+	over := w.s.memory.used() + n - w.s.memory.most
 	if over <= 0 {
 		return nil
 	}
-	w.mu.Lock()
-	cold := w.memory.coldest(max(over, evictLeast), nil)
-	w.mu.Unlock()
+	w.s.mu.Lock()
+	cold := w.s.memory.coldest(max(over, evictLeast), nil)
+	w.s.mu.Unlock()
 	if err := w.saveNow(cold); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
 	for _, u := range cold {
 		u.recent = false
-		w.memory.remove(u)
+		w.s.memory.remove(u)
 	}
 	return nil
 }
@@ -99,14 +99,14 @@ func (w *writer) saveNow(list []*unit) error {
 		return nil
 	}
 	w.drain() // only what is durable is saved
-	if err := w.watch(w.clock()); err != nil {
+	if err := w.watch(w.s.clock()); err != nil {
 		return err
 	}
 	for i := range dirty {
 		u := dirty[i].unit
-		dirty[i].facts, dirty[i].state = u.facts, *w.memory.state(u)
+		dirty[i].facts, dirty[i].state = u.facts, *w.s.memory.state(u)
 	}
-	if err := w.save(dirty, w.durable.seq, 0); err != nil {
+	if err := w.s.save(dirty, w.s.durable.seq, 0); err != nil {
 		return err
 	}
 	for i := range dirty {
@@ -132,13 +132,13 @@ func (w *writer) load(list []*unit) error {
 	for i, u := range list {
 		ids[i] = u.id
 	}
-	w.fetched.Add(int64(len(list)))
-	err := w.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
-		u := w.units.Get(c.DeviceID)
+	w.s.fetched.Add(int64(len(list)))
+	err := w.s.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
+		u := w.s.units.Get(c.DeviceID)
 		f := u.facts
-		state := w.memory.add(u)
-		if err := w.readCheckpoint(c.State, &f, state); err != nil {
-			w.unread(u, err)
+		state := w.s.memory.add(u)
+		if err := w.s.readCheckpoint(c.State, &f, state); err != nil {
+			w.s.unread(u, err)
 			if !errors.Is(err, engine.ErrAnew) {
 				*state = engine.State{}
 			}
@@ -151,7 +151,7 @@ func (w *writer) load(list []*unit) error {
 	}
 	for _, u := range list {
 		if u.slot == 0 {
-			w.memory.add(u)
+			w.s.memory.add(u)
 		}
 	}
 	return nil
@@ -166,9 +166,9 @@ func (w *writer) bring(u *unit) *engine.State {
 		}
 	}
 	if u.slot == 0 {
-		w.memory.add(u)
+		w.s.memory.add(u)
 	}
-	return w.memory.state(u)
+	return w.s.memory.state(u)
 }
 
 // look calls f with a unit and its state, under mu; not at all when there is no

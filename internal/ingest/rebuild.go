@@ -12,7 +12,7 @@ import (
 // refuses their callers. States were stepped in place and no copy was kept, which
 // every reading would pay for: they are built again from what is durable.
 func (w *writer) takeBack(err error, groups ...*group) {
-	w.mu.Lock()
+	w.s.mu.Lock()
 	for _, g := range groups {
 		for i := len(g.staged) - 1; i >= 0; i-- {
 			st := &g.staged[i]
@@ -23,7 +23,7 @@ func (w *writer) takeBack(err error, groups ...*group) {
 			}
 			switch {
 			case u.added:
-				w.memory.remove(u)
+				w.s.memory.remove(u)
 				u.deleted = true
 			case !u.lost:
 				u.lost = true
@@ -31,12 +31,12 @@ func (w *writer) takeBack(err error, groups ...*group) {
 			}
 		}
 	}
-	w.evaluated = w.durable
-	w.mu.Unlock()
+	w.evaluated = w.s.durable
+	w.s.mu.Unlock()
 	w.away = true
-	w.troubled("commit", err)
+	w.s.troubled("commit", err)
 	if err := w.rebuild(); err != nil {
-		w.troubled("build lost states again", err)
+		w.s.troubled("build lost states again", err)
 	}
 	for i := len(groups) - 1; i >= 0; i-- {
 		groups[i].answer(err)
@@ -51,15 +51,15 @@ func (w *writer) rebuild() error {
 	if len(w.lost) == 0 {
 		return nil
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
 	was := make([]facts, len(w.lost))
 	for i, u := range w.lost {
 		was[i] = u.facts
 		if u.slot == 0 {
-			w.memory.add(u)
+			w.s.memory.add(u)
 		}
-		*w.memory.state(u) = engine.State{}
+		*w.s.memory.state(u) = engine.State{}
 		u.vitals, u.savedSeq, u.missed = vitals{}, 0, chain{}
 	}
 	err := (&recovery{w}).replayLost()
@@ -72,12 +72,12 @@ func (w *writer) rebuild() error {
 	_, behind := partition(w.lost)
 	for _, u := range w.lost {
 		u.lost = false
-		state := w.memory.state(u)
+		state := w.s.memory.state(u)
 		u.mirror(state)
 		w.rejudging.look(u, state)
 		w.setDeadline(u, state)
 		w.sites.touch(u.siteID)
-		w.shares.refresh(u, state, u.cfg, w.clock())
+		w.shares.refresh(u, state, u.cfg, w.s.clock())
 	}
 	w.lost = nil
 	w.stragglers.arrive(behind)
@@ -87,18 +87,18 @@ func (w *writer) rebuild() error {
 // replayLost replays what is durable of the lost units, whose states are zero.
 // Under mu.
 func (w *recovery) replayLost() error {
-	if err := w.readCheckpoints(w.lost); err != nil {
+	if err := w.w.s.readCheckpoints(w.w.lost); err != nil {
 		return err
 	}
 	x := newUnreplayed()
 	x.read = true
 	var first sync.Once
-	err := w.store.Logged(context.Background(), len(x.workers), func(worker int, e *store.Entry) error {
-		first.Do(func() { x.down = w.steps.downtimesAt(e.Seq) })
+	err := w.w.s.store.Logged(context.Background(), len(x.workers), func(worker int, e *store.Entry) error {
+		first.Do(func() { x.down = w.w.steps.downtimesAt(e.Seq) })
 		if e.Input.Kind == store.InputClock {
 			return w.rebuildClock(x, e)
 		}
-		if u := w.units.Get(e.Input.DeviceID); u != nil && u.lost && e.Seq > u.savedSeq {
+		if u := w.w.s.units.Get(e.Input.DeviceID); u != nil && u.lost && e.Seq > u.savedSeq {
 			x.add(worker, u, e)
 		}
 		return nil
@@ -106,7 +106,7 @@ func (w *recovery) replayLost() error {
 	if err != nil {
 		return err
 	}
-	return w.Service.replay(x, w.lost)
+	return w.w.s.replay(x, w.w.lost)
 }
 
 // rebuildClock sets the clock of lost units back once more.
@@ -115,13 +115,13 @@ func (w *recovery) rebuildClock(x *unreplayed, e *store.Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Service.replay(x, w.lost); err != nil {
+	if err := w.w.s.replay(x, w.w.lost); err != nil {
 		return err
 	}
 	x.down = moved(x.down, by)
-	for _, u := range w.lost {
+	for _, u := range w.w.lost {
 		if u.savedSeq < e.Seq {
-			w.memory.state(u).SetBack(by, e.Now)
+			w.w.s.memory.state(u).SetBack(by, e.Now)
 		}
 	}
 	return nil

@@ -12,23 +12,23 @@ import (
 )
 
 // recovery is a writer before it runs.
-type recovery struct{ *writer }
+type recovery struct{ w *writer }
 
 // recover makes the units, and gathers what their states have to catch up with:
 // checkpoints, and every logged input after them.
 func (w *recovery) recover(ctx context.Context) error {
 	var err error
-	if w.settings, err = w.readSettings(ctx); err != nil {
+	if w.w.s.settings, err = w.w.s.readSettings(ctx); err != nil {
 		return fmt.Errorf("recover settings: %w", err)
 	}
-	w.store.PutLimits(w.settings.limits)
+	w.w.s.store.PutLimits(w.w.s.settings.limits)
 	plain := make(plainConfigs)
-	err = w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
+	err = w.w.s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
 		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, behind: true}
-		u.cfg = plain.get(w.Service, d)
-		w.units.Put(d.ID, u)
-		w.shares.all = append(w.shares.all, u)
-		w.sites.assign(u, d.SiteID)
+		u.cfg = plain.get(w.w.s, d)
+		w.w.s.units.Put(d.ID, u)
+		w.w.shares.all = append(w.w.shares.all, u)
+		w.w.sites.assign(u, d.SiteID)
 		return nil
 	})
 	if err != nil {
@@ -48,13 +48,13 @@ func (w *recovery) recover(ctx context.Context) error {
 	if err := w.noteDowntime(ctx); err != nil {
 		return err
 	}
-	w.evaluated = w.durable
-	w.stragglers.n = w.units.Len()
-	w.stragglers.slice = stragglerSlice(w.stragglers.n, w.dirty.inputs)
-	if w.cfg.startsBehind(w.stragglers.n, w.dirty.inputs) {
+	w.w.evaluated = w.w.s.durable
+	w.w.stragglers.n = w.w.s.units.Len()
+	w.w.stragglers.slice = stragglerSlice(w.w.stragglers.n, w.w.dirty.inputs)
+	if w.w.s.cfg.startsBehind(w.w.stragglers.n, w.w.dirty.inputs) {
 		return nil
 	}
-	return w.stragglers.catchUpAll()
+	return w.w.stragglers.catchUpAll()
 }
 
 // plainConfigs are the configurations of devices about which nothing is said of
@@ -87,29 +87,29 @@ func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
 // replay gathers what of the log no checkpoint covers.
 func (w *recovery) replay(ctx context.Context) error {
 	x := newUnreplayed()
-	w.stragglers.unreplayed = x
+	w.w.stragglers.unreplayed = x
 	entry := func(worker int, e *store.Entry) error {
 		if e.Input.Kind == store.InputClock {
 			return w.replayClock(e)
 		}
 		g := &x.workers[worker]
 		g.last = position{e.Seq, max(g.last.now, e.Now)}
-		if u := w.units.Get(e.Input.DeviceID); u != nil && e.Seq > u.savedSeq {
+		if u := w.w.s.units.Get(e.Input.DeviceID); u != nil && e.Seq > u.savedSeq {
 			g.changed(u, e.Seq, e.Now)
 			x.add(worker, u, e)
 		}
 		return nil
 	}
-	err := w.store.Recover(ctx, len(x.workers), func(_ int, c store.Checkpoint) error {
-		if u := w.units.Get(c.DeviceID); u != nil {
+	err := w.w.s.store.Recover(ctx, len(x.workers), func(_ int, c store.Checkpoint) error {
+		if u := w.w.s.units.Get(c.DeviceID); u != nil {
 			u.savedSeq = c.Seq
 		}
 		return nil
 	}, entry)
 	w.join()
-	x.down = slices.Clone(w.downtimes) // one is added when it is known how long nobody watched
+	x.down = slices.Clone(w.w.s.downtimes) // one is added when it is known how long nobody watched
 	if err == nil {
-		err = w.store.Join(ctx, len(x.workers), w.readAhead, entry)
+		err = w.w.s.store.Join(ctx, len(x.workers), w.readAhead, entry)
 	}
 	w.join()
 	return err
@@ -119,7 +119,7 @@ func (w *recovery) replay(ctx context.Context) error {
 // catch up with what is logged so far: afterwards they are as good as here. Settings
 // that change meanwhile are applied once the store is ours, as after any start.
 func (w *recovery) readAhead() error {
-	if w.stragglers.unreplayed.read || w.units.Len() > w.memory.most {
+	if w.w.stragglers.unreplayed.read || w.w.s.units.Len() > w.w.s.memory.most {
 		return nil
 	}
 	return w.replayAll()
@@ -127,22 +127,22 @@ func (w *recovery) readAhead() error {
 
 // replayAll has all states catch up.
 func (w *recovery) replayAll() error {
-	for u := range w.units.All() {
+	for u := range w.w.s.units.All() {
 		if u.slot == 0 {
-			w.memory.add(u)
+			w.w.s.memory.add(u)
 		}
 	}
-	err := w.Service.replay(w.stragglers.unreplayed, w.shares.all)
-	w.stragglers.unreplayed.read = err == nil
+	err := w.w.s.replay(w.w.stragglers.unreplayed, w.w.shares.all)
+	w.w.stragglers.unreplayed.read = err == nil
 	return err
 }
 
 // join takes over what the workers have gathered. None of them may be under way.
 func (w *recovery) join() {
-	w.stragglers.unreplayed.takeDirty(&w.dirty)
-	for i := range w.stragglers.unreplayed.workers {
-		g := &w.stragglers.unreplayed.workers[i]
-		w.durable = position{max(w.durable.seq, g.last.seq), max(w.durable.now, g.last.now)}
+	w.w.stragglers.unreplayed.takeDirty(&w.w.dirty)
+	for i := range w.w.stragglers.unreplayed.workers {
+		g := &w.w.stragglers.unreplayed.workers[i]
+		w.w.s.durable = position{max(w.w.s.durable.seq, g.last.seq), max(w.w.s.durable.now, g.last.now)}
 		g.last = position{}
 	}
 }
@@ -154,28 +154,28 @@ func (w *recovery) replayClock(e *store.Entry) error {
 		return err
 	}
 	w.join()
-	w.stragglers.unreplayed.down = slices.Clone(w.downtimes)
+	w.w.stragglers.unreplayed.down = slices.Clone(w.w.s.downtimes)
 	if err := w.replayAll(); err != nil {
 		return err
 	}
-	w.durable = position{e.Seq, e.Now}
-	w.steps.setBack(by, e.Now, e.Seq)
+	w.w.s.durable = position{e.Seq, e.Now}
+	w.w.steps.setBack(by, e.Now, e.Seq)
 	return nil
 }
 
 func (w *recovery) loadAlerts(ctx context.Context) error {
-	err := w.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	err := w.w.s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		row := *a
 		if a.SiteID != 0 {
-			x := w.sites.at(a.WorkspaceID, a.SiteID)
+			x := w.w.sites.at(a.WorkspaceID, a.SiteID)
 			x.alerts = append(x.alerts, &row)
-			w.sites.touch(x.id)
+			w.w.sites.touch(x.id)
 			return nil
 		}
-		if u := w.units.Get(a.DeviceID); u != nil {
+		if u := w.w.s.units.Get(a.DeviceID); u != nil {
 			u.alerts = append(u.alerts, &row)
 			if row.Prediction != nil {
-				w.sites.touch(u.siteID)
+				w.w.sites.touch(u.siteID)
 			}
 		}
 		return nil
@@ -183,8 +183,8 @@ func (w *recovery) loadAlerts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
-	for _, x := range w.sites.byID {
-		w.total(x.workspaceID).add(alertCounts(x.alerts), 1)
+	for _, x := range w.w.sites.byID {
+		w.w.s.total(x.workspaceID).add(alertCounts(x.alerts), 1)
 	}
 	return nil
 }
@@ -220,37 +220,37 @@ func (w *writer) endOrphans(now rimewatch.Time) {
 
 // noteDowntime records how long nobody watched and moves every deadline.
 func (w *recovery) noteDowntime(ctx context.Context) error {
-	alive, err := w.store.AliveAt(ctx)
+	alive, err := w.w.s.store.AliveAt(ctx)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	if w.cfg.Clock != nil {
-		w.cfg.Clock.Start(max(alive, w.durable.now))
+	if w.w.s.cfg.Clock != nil {
+		w.w.s.cfg.Clock.Start(max(alive, w.w.s.durable.now))
 	}
-	w.durable.now = max(w.durable.now, alive)
+	w.w.s.durable.now = max(w.w.s.durable.now, alive)
 	// Those of a time that the clock was set back from are none of this time.
-	w.downtimes = slices.DeleteFunc(w.downtimes, func(d presence.Downtime) bool { return d.To > w.durable.now })
-	now := max(w.clock(), w.durable.now)
-	w.watched = alive
+	w.w.s.downtimes = slices.DeleteFunc(w.w.s.downtimes, func(d presence.Downtime) bool { return d.To > w.w.s.durable.now })
+	now := max(w.w.s.clock(), w.w.s.durable.now)
+	w.w.watched = alive
 	if alive == 0 {
-		w.watched = now
+		w.w.watched = now
 	}
-	w.away = true // until the store is known to take writes; a full disk must not keep the service down
-	if err := w.watch(now); err != nil {
-		w.troubled("record the downtime", err)
+	w.w.away = true // until the store is known to take writes; a full disk must not keep the service down
+	if err := w.w.watch(now); err != nil {
+		w.w.s.troubled("record the downtime", err)
 	}
 	return nil
 }
 
 func (w *recovery) loadDowntimes(ctx context.Context) error {
-	all, err := w.store.Downtimes(ctx)
+	all, err := w.w.s.store.Downtimes(ctx)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	w.downtimes = w.downtimes[:0]
+	w.w.s.downtimes = w.w.s.downtimes[:0]
 	for _, d := range all {
-		if d.To > w.clock()-downtimeKept {
-			w.downtimes = append(w.downtimes, presence.Downtime{From: d.From, To: d.To})
+		if d.To > w.w.s.clock()-downtimeKept {
+			w.w.s.downtimes = append(w.w.s.downtimes, presence.Downtime{From: d.From, To: d.To})
 		}
 	}
 	return nil

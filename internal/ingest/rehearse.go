@@ -23,7 +23,7 @@ func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Br
 	var live health.State
 	err := unavailable("The service is stopping.")
 	s.call(func(w *writer) {
-		u := w.units.Get(deviceID)
+		u := w.s.units.Get(deviceID)
 		if u == nil || u.deleted {
 			err = rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
 			return

@@ -25,7 +25,7 @@ const (
 
 // rejudging are the units with late readings. Of the writer goroutine.
 type rejudging struct {
-	*writer
+	w     *writer
 	fresh []*unit
 	again []lateUnit // that were judged again less than rejudgeAfter ago
 	done  map[*unit]rimewatch.Time
@@ -82,15 +82,15 @@ func (x *rejudging) end(u *unit, now rimewatch.Time) {
 }
 
 // rejudger is the goroutine that judges again what came late.
-type rejudger struct{ *Service }
+type rejudger struct{ s *Service }
 
 func (s rejudger) run() {
 	select {
-	case <-s.loaded:
-	case <-s.stopping:
+	case <-s.s.loaded:
+	case <-s.s.stopping:
 		return
 	}
-	for range ticker.Every(s.stopping, rejudgeTick, nil) {
+	for range ticker.Every(s.s.stopping, rejudgeTick, nil) {
 		for s.some() {
 		}
 	}
@@ -109,32 +109,32 @@ type rejudged struct {
 // some judges some devices again, and reports whether there may be others.
 func (s rejudger) some() (more bool) {
 	var list []*rejudged
-	if !s.call(func(w *writer) { list = w.rejudging.begin() }) || len(list) == 0 {
+	if !s.s.call(func(w *writer) { list = w.rejudging.begin() }) || len(list) == 0 {
 		return false
 	}
 	began := time.Now()
 	for _, x := range list {
-		if x.found, x.err = rejudge.Read(context.Background(), s.store, &x.device, s.clock()); x.err != nil {
-			s.troubled("judge late readings", x.err)
+		if x.found, x.err = rejudge.Read(context.Background(), s.s.store, &x.device, s.s.clock()); x.err != nil {
+			s.s.troubled("judge late readings", x.err)
 		}
 	}
 	select {
 	case <-time.After(rejudgePause * time.Since(began)):
-	case <-s.stopping:
+	case <-s.s.stopping:
 		return false
 	}
-	return s.call(func(w *writer) { w.rejudging.finish(list) })
+	return s.s.call(func(w *writer) { w.rejudging.finish(list) })
 }
 
 // begin begins with the units whose turn has come.
 func (x *rejudging) begin() (list []*rejudged) {
-	for _, u := range x.take(x.clock()) {
+	for _, u := range x.take(x.w.s.clock()) {
 		state, err := x.state(u)
 		switch {
 		case u.deleted:
 			u.late = false
 		case err != nil || u.lost:
-			x.end(u, x.clock())
+			x.end(u, x.w.s.clock())
 			x.add(u)
 		case !state.Health.HasLate():
 			u.late = false
@@ -165,17 +165,17 @@ func excludedOf(u *unit) func([]rimewatch.MaintenanceWindow) []health.Span {
 // state is a unit's state, which comes into memory if it is not there.
 func (x *rejudging) state(u *unit) (*engine.State, error) {
 	if u.slot == 0 && !u.deleted {
-		if err := x.makeRoom(1); err != nil {
+		if err := x.w.makeRoom(1); err != nil {
 			return nil, err
 		}
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		if err := x.load([]*unit{u}); err != nil {
-			x.troubled("read the states of devices", err)
+		x.w.s.mu.Lock()
+		defer x.w.s.mu.Unlock()
+		if err := x.w.load([]*unit{u}); err != nil {
+			x.w.s.troubled("read the states of devices", err)
 			return nil, err
 		}
 	}
-	return x.memory.state(u), nil
+	return x.w.s.memory.state(u), nil
 }
 
 // finish commits what was found out about some units.
@@ -183,7 +183,7 @@ func (x *rejudging) finish(list []*rejudged) {
 	r := &request{done: make(chan error, 1)}
 	for _, one := range list {
 		u := one.unit
-		x.end(u, x.clock())
+		x.end(u, x.w.s.clock())
 		if u.deleted {
 			continue
 		}
@@ -195,8 +195,8 @@ func (x *rejudging) finish(list []*rejudged) {
 		}
 	}
 	if len(r.inputs) > 0 {
-		x.waiting.Add(int64(r.weight()))
-		x.commit(r, nil)
+		x.w.s.waiting.Add(int64(r.weight()))
+		x.w.commit(r, nil)
 	}
 }
 
@@ -213,7 +213,7 @@ func (x *rejudging) conclude(one *rejudged, r *request) error {
 	if u.lost || u.behind || u.cfg != one.cfg || u.siteID != one.siteID {
 		return errChanged
 	}
-	next, m, err := one.found.Finish(context.Background(), &state.Health, x.clock())
+	next, m, err := one.found.Finish(context.Background(), &state.Health, x.w.s.clock())
 	if err != nil {
 		return err
 	}

@@ -107,15 +107,15 @@ func (s *Service) watchSettings() {
 // them to some of the units that are judged by others. Each carries the change
 // alone: a change of the device in the same commit stays what it is.
 func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
-	w.mu.Lock()
-	w.settings = *now
-	w.mu.Unlock()
-	w.lagging.Store(true)
+	w.s.mu.Lock()
+	w.s.settings = *now
+	w.s.mu.Unlock()
+	w.s.lagging.Store(true)
 	parsed := make(map[*engine.Config]configuration) // thousands of units share one
-	for u := range w.units.All() {
+	for u := range w.s.units.All() {
 		is, ok := parsed[u.cfg]
 		if !ok {
-			is = w.configs.parsed(u.cfg)
+			is = w.s.configs.parsed(u.cfg)
 			parsed[u.cfg] = is
 		}
 		want := configuration{
@@ -130,7 +130,7 @@ func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
 		}
 	}
 	if len(inputs) == 0 {
-		w.lagging.Store(false)
+		w.s.lagging.Store(false)
 	}
 	return inputs
 }

@@ -239,7 +239,7 @@ func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 	v := x.judge(now)
 	if v.open {
 		if err := w.prepareOutage(x, &v); err != nil {
-			w.troubled("look up a site", err)
+			w.s.troubled("look up a site", err)
 			return false
 		}
 		if !v.open {
@@ -265,7 +265,7 @@ func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 func (w *writer) prepareOutage(x *site, v *verdict) error {
 	ctx := context.Background()
 	if !x.asked {
-		list, _, err := w.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
+		list, _, err := w.s.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (w *writer) prepareOutage(x *site, v *verdict) error {
 	if !v.open {
 		return nil
 	}
-	known, err := w.store.Sites().Get(ctx, x.workspaceID, x.id)
+	known, err := w.s.store.Sites().Get(ctx, x.workspaceID, x.id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		x.lastAlertAt, v.open = rimewatch.MaxTime, false
 		return nil
@@ -428,7 +428,7 @@ func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.T
 func (w *writer) committedSites(g *group) {
 	for i := range g.sites {
 		x, alerts := g.sites[i].site, g.sites[i].alerts
-		t := w.total(x.workspaceID)
+		t := w.s.total(x.workspaceID)
 		t.add(alertCounts(x.alerts), -1)
 		t.add(alertCounts(alerts), 1)
 		if len(x.alerts) > 0 && len(alerts) == 0 {

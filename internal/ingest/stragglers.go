@@ -34,7 +34,7 @@ func stragglerSlice(units int, inputs int64) int {
 // stragglers are the units whose states are not what the log says yet. Of the writer
 // goroutine.
 type stragglers struct {
-	*writer
+	w          *writer
 	n          int         // of them
 	slice      int         // of them that catch up between two groups
 	unreplayed *unreplayed // what they have to catch up with
@@ -84,28 +84,28 @@ func (s *Service) loadRest() bool {
 
 // catchUpAll lets all stragglers catch up at once.
 func (w *stragglers) catchUpAll() error {
-	for w.Loading() {
+	for w.w.s.Loading() {
 		if err := w.catchUpNext(); err != nil {
 			return err
 		}
 	}
-	return w.makeRoom(0)
+	return w.w.makeRoom(0)
 }
 
 // catchUpNext lets some stragglers catch up.
 func (w *stragglers) catchUpNext() error {
-	list := make([]*unit, 0, min(w.slice, max(w.memory.most, fewestStragglers)))
+	list := make([]*unit, 0, min(w.slice, max(w.w.s.memory.most, fewestStragglers)))
 	next := w.next
-	for ; next < len(w.shares.all) && len(list) < cap(list); next++ {
-		if u := w.shares.all[next]; u.behind && !u.lost {
+	for ; next < len(w.w.shares.all) && len(list) < cap(list); next++ {
+		if u := w.w.shares.all[next]; u.behind && !u.lost {
 			list = append(list, u)
 		}
 	}
-	if err := w.makeRoom(len(list)); err != nil {
+	if err := w.w.makeRoom(len(list)); err != nil {
 		return err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	w.w.s.mu.Lock()
+	defer w.w.s.mu.Unlock()
 	if err := w.catchUp(list); err != nil {
 		return err
 	}
@@ -118,12 +118,12 @@ func (w *stragglers) catchUpNext() error {
 func (w *stragglers) catchUp(list []*unit) error {
 	for _, u := range list {
 		if u.slot == 0 {
-			w.memory.add(u)
+			w.w.s.memory.add(u)
 		}
 	}
-	if err := w.replay(w.unreplayed, list); err != nil {
+	if err := w.w.s.replay(w.unreplayed, list); err != nil {
 		for _, u := range list {
-			w.memory.remove(u)
+			w.w.s.memory.remove(u)
 		}
 		return err
 	}
@@ -134,7 +134,7 @@ func (w *stragglers) catchUp(list []*unit) error {
 // arrive hands the store what units know that were behind, counts them and arms
 // their deadlines. Under mu.
 func (w *stragglers) arrive(list []*unit) {
-	now := w.clock()
+	now := w.w.s.clock()
 	arrivals := make([]arrival, len(list))
 	for i, u := range list {
 		arrivals[i].unit = u
@@ -145,34 +145,34 @@ func (w *stragglers) arrive(list []*unit) {
 		for i := range part {
 			a := &part[i]
 			u := a.unit
-			state := w.memory.state(u)
+			state := w.w.s.memory.state(u)
 			u.mirror(state)
-			a.share, a.due = shareOf(u, state, u.cfg, now), earliest(state.Deadline(u.cfg, w.downtimes), ackEnds(u.alerts))
+			a.share, a.due = shareOf(u, state, u.cfg, now), earliest(state.Deadline(u.cfg, w.w.s.downtimes), ackEnds(u.alerts))
 			live[i] = store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)}
 			touched = appendTouched(touched, state, u.alerts)
 		}
-		w.store.PutLive(live, touched)
+		w.w.s.store.PutLive(live, touched)
 		return nil
 	})
 	for i := range arrivals {
 		a := &arrivals[i]
 		u := a.unit
 		u.behind = false
-		w.deadlines.Set(u, a.due)
-		w.rejudging.look(u, w.memory.state(u))
-		w.total(u.workspaceID).replace(u, tallyOf(u.online, u.alerts), a.share)
-		if state := w.memory.state(u); len(u.alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
-			w.findOrphans(u, state)
+		w.w.deadlines.Set(u, a.due)
+		w.w.rejudging.look(u, w.w.s.memory.state(u))
+		w.w.s.total(u.workspaceID).replace(u, tallyOf(u.online, u.alerts), a.share)
+		if state := w.w.s.memory.state(u); len(u.alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
+			w.w.findOrphans(u, state)
 			for i, n := range state.Verdicts {
-				w.verdicts[i] += int(n)
+				w.w.s.verdicts[i] += int(n)
 			}
 		}
 	}
-	if w.n -= len(list); w.n == 0 && w.Loading() {
+	if w.n -= len(list); w.n == 0 && w.w.s.Loading() {
 		w.unreplayed = nil
-		close(w.loaded)
-		if n := w.unreadable.Load(); n > 1 {
-			w.log.Warn("states were lost", "devices", n)
+		close(w.w.s.loaded)
+		if n := w.w.s.unreadable.Load(); n > 1 {
+			w.w.s.log.Warn("states were lost", "devices", n)
 		}
 	}
 }

@@ -214,7 +214,7 @@ func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Tim
 // shares keep up what the units contribute to their fleets. Of the writer
 // goroutine.
 type shares struct {
-	*Service
+	s     *Service
 	stale []*unit // changed since their shares were made
 	all   []*unit // refreshed in turn
 	next  int
@@ -236,7 +236,7 @@ func (x *shares) refresh(u *unit, state *engine.State, cfg *engine.Config, now r
 // replace has a unit contribute something else to its fleet. Under mu.
 func (x *shares) replace(u *unit, share health.Share, now rimewatch.Time) {
 	if share != u.share {
-		x.total(u.workspaceID).replace(u, u.counted, share)
+		x.s.total(u.workspaceID).replace(u, u.counted, share)
 	}
 	u.sharedAt = now
 }
@@ -261,12 +261,12 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 	var away []int64
 	for stale := x.stale; len(stale) > 0; {
 		n := min(len(stale), refreshSlice)
-		x.mu.Lock()
+		x.s.mu.Lock()
 		for i, u := range stale[:n] {
 			if i+unitsAhead < len(stale) {
 				prefetch.Of(stale[i+unitsAhead])
 			}
-			state := x.memory.state(u)
+			state := x.s.memory.state(u)
 			switch {
 			case u.deleted:
 				u.stale = false
@@ -280,7 +280,7 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 				x.refresh(u, state, u.cfg, now)
 			}
 		}
-		x.mu.Unlock()
+		x.s.mu.Unlock()
 		stale = stale[n:]
 	}
 	clear(x.stale[len(kept):])
@@ -291,7 +291,7 @@ func (x *shares) refreshAll(now rimewatch.Time) {
 // refreshAgeing takes the next slice of all units in turn, and those that have changed
 // and whose states have left memory since.
 func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) {
-	x.mu.Lock()
+	x.s.mu.Lock()
 	for range min(refreshSlice, len(x.all), len(x.all)/turnTicks+1) {
 		if x.next >= len(x.all) {
 			x.next = 0
@@ -307,29 +307,29 @@ func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) {
 			}
 			continue
 		}
-		if state := x.memory.state(u); state != nil {
+		if state := x.s.memory.state(u); state != nil {
 			x.refresh(u, state, u.cfg, now)
 		} else {
 			away = append(away, u.id)
 		}
 		x.next++
 	}
-	x.mu.Unlock()
+	x.s.mu.Unlock()
 	if len(away) == 0 {
 		return
 	}
-	err := x.store.Checkpoints(context.Background(), away, func(c store.Checkpoint) error {
+	err := x.s.store.Checkpoints(context.Background(), away, func(c store.Checkpoint) error {
 		var state engine.State
-		u := x.units.Get(c.DeviceID)
-		if err := x.readCheckpoint(c.State, &facts{}, &state); err != nil {
+		u := x.s.units.Get(c.DeviceID)
+		if err := x.s.readCheckpoint(c.State, &facts{}, &state); err != nil {
 			return nil //nolint:nilerr // it is reported when the state is needed
 		}
-		x.mu.Lock()
-		defer x.mu.Unlock()
+		x.s.mu.Lock()
+		defer x.s.mu.Unlock()
 		x.refresh(u, &state, u.cfg, now)
 		return nil
 	})
 	if err != nil {
-		x.troubled("read the states of devices", err)
+		x.s.troubled("read the states of devices", err)
 	}
 }

@@ -375,7 +375,7 @@ func (w *writer) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Ale
 	switch {
 	case i < 0:
 		if row.ID == 0 {
-			row.ID = w.store.NewAlertID()
+			row.ID = w.s.store.NewAlertID()
 		}
 		list = append(list, row)
 	case row.Status != rimewatch.AlertActive:

@@ -17,7 +17,7 @@ import (
 // the next is gathered, staged and evaluated upon it. Groups are made durable,
 // shown and answered in order.
 type writer struct {
-	*Service
+	s *Service
 
 	group     *group   // being made
 	underway  *group   // with the committer, nil = none
@@ -54,11 +54,11 @@ type position struct {
 }
 
 func newWriter(s *Service) *writer {
-	w := &writer{Service: s, handOver: make(chan *group), ended: make(chan *group, 1)}
+	w := &writer{s: s, handOver: make(chan *group), ended: make(chan *group, 1)}
 	w.sites.init()
-	w.shares.Service = s
+	w.shares.s = s
 	w.rejudging.done = make(map[*unit]rimewatch.Time)
-	w.steps.writer, w.stragglers.writer, w.rejudging.writer = w, w, w
+	w.steps.w, w.stragglers.w, w.rejudging.w = w, w, w
 	return w
 }
 
@@ -75,7 +75,7 @@ const (
 // steppers' help; the committer that it starts makes groups durable.
 func (w *writer) write() {
 	committer := make(chan struct{})
-	w.steppers.start(w.cfg.Steppers)
+	w.steppers.start(w.s.cfg.Steppers)
 	go func() {
 		defer close(committer)
 		for g := range w.handOver {
@@ -93,17 +93,17 @@ func (w *writer) write() {
 	defer tick.Stop()
 	for {
 		select {
-		case r := <-w.queue:
+		case r := <-w.s.queue:
 			w.commit(r, nil)
 		case g := <-w.ended:
 			w.end(g)
-		case f := <-w.calls:
+		case f := <-w.s.calls:
 			w.drain()
 			f(w)
 		case <-tick.C:
 			w.drain()
 			w.passTime()
-		case <-w.stopping:
+		case <-w.s.stopping:
 			w.finish()
 			return
 		}
@@ -114,20 +114,20 @@ func (w *writer) write() {
 func (w *writer) finish() {
 	for {
 		select {
-		case r := <-w.queue:
+		case r := <-w.s.queue:
 			w.commit(r, nil)
-		case f := <-w.calls:
+		case f := <-w.s.calls:
 			w.drain()
 			f(w)
 		default:
 			w.drain()
-			now := w.clock()
+			now := w.s.clock()
 			err := w.watch(now)
 			if err == nil {
 				err = w.markAlive(now)
 			}
 			if err != nil {
-				w.log.Error("mark alive", "err", err)
+				w.s.log.Error("mark alive", "err", err)
 			}
 			return
 		}
@@ -195,9 +195,9 @@ func (r *request) solitary() bool { return r != nil && (r.setsBack() || len(r.re
 
 // gather takes what waits beside the first n inputs.
 func (w *writer) gather(n int) {
-	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields; {
+	for idle := 0; n < w.s.cfg.GroupInputs && idle < gatherYields; {
 		select {
-		case r := <-w.queue:
+		case r := <-w.s.queue:
 			n += w.take(r)
 			idle = 0
 			continue
@@ -205,7 +205,7 @@ func (w *writer) gather(n int) {
 		}
 		if w.underway != nil && n < eagerInputs {
 			select {
-			case r := <-w.queue:
+			case r := <-w.s.queue:
 				n += w.take(r)
 			case g := <-w.ended:
 				w.end(g)
@@ -224,7 +224,7 @@ func (w *writer) gather(n int) {
 func (w *writer) take(r *request) int {
 	g := w.group
 	n := r.weight()
-	w.waiting.Add(-int64(n))
+	w.s.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
 	if len(r.devices) > 0 || r.alert != nil || r.settings != nil || r.clock != nil || r.siteGone != 0 {
 		w.drain() // what follows looks at how things stand
@@ -252,18 +252,18 @@ func (w *writer) take(r *request) int {
 // is alone it commits by itself.
 func (w *writer) process(g *group) bool {
 	g.began = time.Now()
-	g.store.Now = max(w.clock(), w.evaluated.now)
+	g.store.Now = max(w.s.clock(), w.evaluated.now)
 	if len(g.requests) > 0 && g.requests[0].setsBack() {
 		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
 	}
 	for _, r := range g.requests { // by the settings that hold once all of them have been taken
 		for _, op := range r.devices {
-			op.encode(w.Service)
+			op.encode(w.s)
 		}
 	}
-	err := w.watch(w.clock())
+	err := w.watch(w.s.clock())
 	if err == nil {
-		g.commit, err = w.store.Stage(context.Background(), &g.store)
+		g.commit, err = w.s.store.Stage(context.Background(), &g.store)
 	}
 	if err != nil {
 		w.drain()
@@ -316,7 +316,7 @@ func (w *writer) process(g *group) bool {
 // refuse ends a group of which nothing was evaluated.
 func (w *writer) refuse(g *group, err error) {
 	w.away = true
-	w.troubled("commit", err)
+	w.s.troubled("commit", err)
 	g.answer(err)
 	recycle(&w.spare, g)
 }
@@ -325,37 +325,37 @@ func (w *writer) refuse(g *group, err error) {
 // committer calls it, and the writer for a group that is alone.
 func (w *writer) land(g *group) {
 	g.err = g.commit.Commit(context.Background(), &g.result)
-	if took := time.Since(g.began).Nanoseconds(); took > w.worst.Load() {
-		w.worst.Store(took)
+	if took := time.Since(g.began).Nanoseconds(); took > w.s.worst.Load() {
+		w.s.worst.Store(took)
 	}
 	if g.err != nil {
 		return
 	}
-	w.mu.Lock()
-	w.durable = position{g.store.Seq, g.store.Now}
+	w.s.mu.Lock()
+	w.s.durable = position{g.store.Seq, g.store.Now}
 	for _, c := range g.counts {
-		w.total(c.unit.workspaceID).replace(c.unit, c.tally, c.unit.share)
+		w.s.total(c.unit.workspaceID).replace(c.unit, c.tally, c.unit.share)
 	}
 	for i, n := range g.verdicts {
-		w.verdicts[i] += n
+		w.s.verdicts[i] += n
 	}
 	if g.alone {
 		w.committedAlone(g)
 	}
-	w.mu.Unlock()
-	w.cfg.Publisher.Publish(&g.events)
+	w.s.mu.Unlock()
+	w.s.cfg.Publisher.Publish(&g.events)
 	g.answer(nil)
 }
 
 // passTime commits the deadlines that have passed.
 func (w *writer) passTime() {
 	w.steps.pass()
-	now := w.clock()
+	now := w.s.clock()
 	if w.stragglers.n == 0 {
 		defer w.shares.refreshAll(now)
 	}
 	if err := w.watch(now); err != nil {
-		w.troubled("write to the store", err)
+		w.s.troubled("write to the store", err)
 		return
 	}
 	if len(w.orphans) > 0 {
@@ -381,7 +381,7 @@ func (w *writer) passTime() {
 		if !w.commit(nil, ticks) {
 			// A full disk: the deadlines are tried again at the next tick.
 			for i := range ticks {
-				w.deadlines.Set(w.units.Get(ticks[i].DeviceID), now+rimewatch.Second)
+				w.deadlines.Set(w.s.units.Get(ticks[i].DeviceID), now+rimewatch.Second)
 			}
 			return
 		}
@@ -389,9 +389,9 @@ func (w *writer) passTime() {
 	if w.stragglers.n == 0 {
 		w.passSites(now)
 	}
-	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
+	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.s.cfg.AliveEvery.Milliseconds()) {
 		if err := w.markAlive(now); err != nil {
-			w.troubled("mark alive", err)
+			w.s.troubled("mark alive", err)
 		}
 	}
 }
