@@ -7,17 +7,13 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
-	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // aheadSlice is how many units a stepper takes at a time.
 const aheadSlice = 32
-
-// unitsAhead is how many inputs before its turn a unit is asked for in memory: there
-// they lie in no order.
-const unitsAhead = 8
 
 // ahead steps the units of a part side by side, each through its own inputs in
 // their order, before the writer lets the part happen. Most inputs say nothing to
@@ -71,18 +67,18 @@ func (s *steppers) stop() {
 	s.all.Wait()
 }
 
-// share lets them step what the writer is about to evaluate, a part. Under mu.
+// share lets them step what the writer is about to evaluate, a part. Under the lock.
 func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
-	if len(part) < w.s.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
+	if len(part) < w.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
 		return
 	}
 	a := &ahead{w: w, part: part, now: now, chains: w.chains[:0], next: slices.Grow(w.next[:0], len(part))[:len(part)], done: make(chan struct{})}
 	for i := range part {
-		if i+unitsAhead < len(part) {
-			prefetch.Of(w.s.units.Get(part[i+unitsAhead].DeviceID))
+		if i+fleet.Ahead < len(part) {
+			w.fleet.Ask(part[i+fleet.Ahead].DeviceID)
 		}
 		in := &part[i]
-		u := w.s.units.Get(in.DeviceID)
+		u := w.fleet.Get(in.DeviceID)
 		if in.Outcome != store.Accepted || u == nil {
 			continue
 		}
@@ -128,7 +124,7 @@ func (a *ahead) add(st *staged, i int32) {
 		a.next[c.last], c.last = i, i
 		return
 	}
-	a.chains = append(a.chains, chained{stagedAt: st.unit.stagedAt, first: i, last: i})
+	a.chains = append(a.chains, chained{stagedAt: st.Device.Own.stagedAt, first: i, last: i})
 	st.chain = int32(len(a.chains))
 }
 
@@ -142,10 +138,10 @@ func (a *ahead) step() {
 			return
 		}
 		mine := a.chains[from:min(to, len(a.chains))]
-		prefetch.Of(mine[0].st.state)
+		mine[0].st.AskState()
 		for i := range mine {
 			if i+1 < len(mine) {
-				prefetch.Of(mine[i+1].st.state)
+				mine[i+1].st.AskState()
 			}
 			scratch = a.stepUnit(&mine[i], scratch)
 		}
@@ -162,7 +158,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 	for i := c.first; i >= 0; i = a.next[i] {
 		in := &a.part[i]
 		st.followed = false
-		out, over := a.w.s.step(st.state, &st.facts, a.w.s.downtimes, in, a.now, scratch[:0])
+		out, over := a.w.fleet.Step(&st.Staged, in, a.now, scratch[:0])
 		scratch = out[:0]
 		if len(out) > 0 || len(over) > 0 {
 			st.outcome = &outcome{slices.Clone(out), over}
@@ -170,7 +166,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 		}
 		st.quiet++
 		if in.Last {
-			st.follow(a.w.s.downtimes, a.now)
+			st.follow(a.w.fleet.Downtimes(), a.now)
 		}
 	}
 	return scratch

@@ -3,12 +3,11 @@ package ingest
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
-	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -56,29 +55,15 @@ func (s *Service) alertOp(ctx context.Context, op *alertOp) (rimewatch.AlertView
 			return v, err
 		}
 	case op.does == rimewatch.TransitionResolved && v.SiteID == 0:
-		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: encodeResolve(&v.Alert)}}
+		r.inputs = []store.Input{{Kind: store.InputResolve, DeviceID: v.DeviceID, Payload: fleet.EncodeResolve(&v.Alert)}}
 	}
-	if err := s.send(ctx, r); err != nil {
+	if err := s.inbox.send(ctx, r); err != nil {
 		return v, err
 	}
 	if op.err != nil {
 		return v, op.err
 	}
 	return s.store.Alert(ctx, op.workspaceID, op.id)
-}
-
-// encodeResolve names the alert that a person resolved: its type and, behind a colon, the part that it is
-// about.
-func encodeResolve(a *rimewatch.Alert) []byte {
-	if a.Part == "" {
-		return []byte(a.Type)
-	}
-	return []byte(string(a.Type) + ":" + a.Part)
-}
-
-func decodeResolve(payload []byte) engine.Input {
-	typ, part, _ := strings.Cut(string(payload), ":")
-	return engine.Input{Kind: engine.Resolve, Alert: rimewatch.AlertType(typ), Part: part}
 }
 
 func errNotActive() error {
@@ -90,8 +75,8 @@ func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return x.alerts
 	}
-	if u := w.s.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
-		return u.alerts
+	if u := w.fleet.Get(a.DeviceID); a.SiteID == 0 && u != nil {
+		return u.Alerts
 	}
 	return nil
 }
@@ -102,8 +87,8 @@ func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
 	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return &w.group.stageSite(x).alerts
 	}
-	if u := w.s.units.Get(a.DeviceID); a.SiteID == 0 && u != nil {
-		return &w.stage(u).alerts
+	if u := w.fleet.Get(a.DeviceID); a.SiteID == 0 && u != nil {
+		return &w.stage(u).Alerts
 	}
 	return nil
 }
@@ -177,8 +162,8 @@ func ackEnded(alerts []*rimewatch.Alert, now rimewatch.Time) int {
 func (w *writer) endAcks(now rimewatch.Time) {
 	for i := range w.group.staged {
 		st := &w.group.staged[i]
-		for k := ackEnded(st.alerts, now); k >= 0; k = ackEnded(st.alerts, now) {
-			w.endAck(st.unit.alerts, &st.alerts, k, now)
+		for k := ackEnded(st.Alerts, now); k >= 0; k = ackEnded(st.Alerts, now) {
+			w.endAck(st.Device.Alerts, &st.Alerts, k, now)
 		}
 	}
 }

@@ -2,12 +2,10 @@ package ingest
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/clock"
-	"github.com/rimewatch/rimewatch/internal/presence"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -33,27 +31,26 @@ type clockOp struct {
 // clockwork takes the steps of the machine's clock into the service. All of it
 // belongs to the writer goroutine.
 type clockwork struct {
-	w     *writer
-	news  []clockOp // not written yet
-	backs []setBack // that the log may hold
+	w    *writer
+	news []clockOp // not written yet
 }
 
 // pass looks at the machine's clock. News that cannot be written, since the
 // disk is full, is kept for the next tick.
 func (s *clockwork) pass() {
-	if s.w.s.cfg.Clock == nil {
+	if s.w.cfg.Clock == nil {
 		return
 	}
-	switch e := s.w.s.cfg.Clock.Look(); e.Kind {
+	switch e := s.w.cfg.Clock.Look(); e.Kind {
 	case clock.Stepped:
-		s.w.s.log.Warn("the machine's clock has stepped; it is believed once it has run steadily for a minute", "seconds", seconds(e.By))
+		s.w.log.Warn("the machine's clock has stepped; it is believed once it has run steadily for a minute", "seconds", seconds(e.By))
 		s.news = append(s.news, clockOp{action: "clock.stepped", by: e.By})
 	case clock.Returned:
-		s.w.s.log.Info("the machine's clock is back; its step was not believed")
+		s.w.log.Info("the machine's clock is back; its step was not believed")
 		s.news = append(s.news, clockOp{action: "clock.returned"})
 	case clock.Due:
 		if s.adopt(e.By) {
-			s.w.s.log.Warn("the machine's new time is adopted; deadlines move with it", "seconds", seconds(e.By))
+			s.w.log.Warn("the machine's new time is adopted; deadlines move with it", "seconds", seconds(e.By))
 			s.news = append(s.news, clockOp{action: "clock.adopted", by: e.By})
 		}
 	case clock.Steady:
@@ -68,15 +65,15 @@ func seconds(t rimewatch.Time) float64 { return float64(t) / float64(rimewatch.S
 // adopt takes the machine's time. Forward, what lies between was a time in which
 // nobody could be heard, as a downtime is.
 func (s *clockwork) adopt(by rimewatch.Time) bool {
-	now := s.w.s.clock()
+	now := s.w.clock()
 	if by < 0 {
 		return s.note(clockOp{by: by, back: true})
 	}
 	if err := s.w.addDowntime(now + by); err != nil {
-		s.w.s.troubled("record a step of the clock", err)
+		s.w.troubled("record a step of the clock", err)
 		return false
 	}
-	s.w.s.cfg.Clock.Adopt(by)
+	s.w.cfg.Clock.Adopt(by)
 	return true
 }
 
@@ -84,9 +81,9 @@ func (s *clockwork) adopt(by rimewatch.Time) bool {
 // workspace, and sets the clock back.
 func (s *clockwork) note(op clockOp) bool {
 	if op.action != "" {
-		list, err := s.w.s.store.Workspaces(context.Background())
+		list, err := s.w.store.Workspaces(context.Background())
 		if err != nil {
-			s.w.s.troubled("list workspaces", err)
+			s.w.troubled("list workspaces", err)
 			return false
 		}
 		for i := range list {
@@ -98,7 +95,7 @@ func (s *clockwork) note(op clockOp) bool {
 	}
 	r := &request{clock: &op, done: make(chan error, 1)}
 	if op.back {
-		r.inputs = []store.Input{{Kind: store.InputClock, Payload: binary.AppendVarint(nil, int64(op.by))}}
+		r.inputs = []store.Input{{Kind: store.InputClock, Payload: fleet.EncodeClock(op.by)}}
 	}
 	return s.w.commit(r, nil)
 }
@@ -115,9 +112,9 @@ func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
 		return
 	}
 	s.w.group.result.Back, s.w.group.events.SetBack = now, op.by
-	for u := range s.w.s.units.All() {
-		for i, a := range u.alerts {
-			s.w.putAlert(u.alerts, &s.w.stage(u).alerts, i, movedAlert(a, op.by, now))
+	for u := range s.w.fleet.All() {
+		for i, a := range u.Alerts {
+			s.w.putAlert(u.Alerts, &s.w.stage(u).Alerts, i, movedAlert(a, op.by, now))
 		}
 	}
 	for _, x := range s.w.sites.byID {
@@ -142,94 +139,33 @@ func movedAlert(a *rimewatch.Alert, by, now rimewatch.Time) *rimewatch.Alert {
 	return &row
 }
 
-// setBack moves what is known of the devices when commit seq sets the clock back
-// by so much (by < 0) to now, live and in a replay alike. Units whose checkpoint
-// covers the commit are left alone.
-func (s *clockwork) setBack(by, now rimewatch.Time, seq store.Seq) {
-	s.backs = append(s.backs, setBack{seq, by})
-	s.w.s.downtimes = moved(s.w.s.downtimes, by)
-	for i := range s.w.dirty.list {
-		d := &s.w.dirty.list[i]
-		d.since = min(d.since, now)
-	}
-	for u := range s.w.s.units.All() {
-		state := s.w.s.memory.state(u)
-		if u.savedSeq >= seq || state == nil {
-			continue
-		}
-		state.SetBack(by, now)
-		u.mirror(state)
-		u.sharedAt = min(u.sharedAt, now)
-		s.w.dirty.add(u, seq, now)
-	}
-}
-
-// setBack is a commit that set the clock back.
-type setBack struct {
-	seq store.Seq
-	by  rimewatch.Time
-}
-
-// moved returns downtimes moved by so much.
-func moved(list []presence.Downtime, by rimewatch.Time) []presence.Downtime {
-	out := make([]presence.Downtime, len(list))
-	for i, d := range list {
-		out[i] = presence.Downtime{From: d.From + by, To: d.To + by}
-	}
-	return out
-}
-
-// downtimesAt returns the downtimes in the time of a commit, before it.
-func (s *clockwork) downtimesAt(seq store.Seq) []presence.Downtime {
-	down := s.w.s.downtimes
-	for _, b := range s.backs {
-		if b.seq >= seq {
-			down = moved(down, -b.by)
-		}
-	}
-	return down
-}
-
 // committed ends a commit that has set the clock back, before anybody hears of it. All
-// states come into memory for it. Under mu.
+// states come into memory for it. Under the lock.
 func (s *clockwork) committed(g *group) {
 	by := g.requests[0].clock.by
-	s.w.s.cfg.Clock.Adopt(by)
+	s.w.cfg.Clock.Adopt(by)
 	s.w.watched, s.w.lastAlive = g.store.Now, g.store.Now
-	var away []*unit
-	for u := range s.w.s.units.All() {
-		if u.slot == 0 || u.behind {
-			away = append(away, u)
-		}
+	if err := s.w.fleet.LoadAll(); err != nil {
+		s.w.troubled("read the states of devices", err)
+		s.w.away = true
 	}
-	if err := s.w.load(away); err != nil {
-		s.w.s.troubled("read the states of devices", err)
-		for _, u := range away { // the log says how they go on
-			u.lost, s.w.away = true, true
-			s.w.lost = append(s.w.lost, u)
-		}
+	s.w.hear()
+	s.w.fleet.SetBack(by, g.store.Now, g.store.Seq)
+	for u := range s.w.fleet.All() {
+		u.Own.sharedAt = min(u.Own.sharedAt, g.store.Now)
 	}
-	s.setBack(by, g.store.Now, g.store.Seq)
 	for _, x := range s.w.sites.byID {
 		x.lastAlertAt = min(x.lastAlertAt, g.store.Now)
 		s.w.sites.touch(x.id)
 	}
-	live := make([]store.LiveWrite, 0, s.w.s.units.Len())
-	for u := range s.w.s.units.All() {
-		state := s.w.s.memory.state(u)
+	live := make([]store.LiveWrite, 0, s.w.fleet.Len())
+	for u := range s.w.fleet.All() {
+		state := s.w.fleet.State(u)
 		if state == nil {
 			continue
 		}
-		live = append(live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(state, u.cfg, &u.vitals)})
+		live = append(live, store.LiveWrite{DeviceID: u.ID, Presence: presenceOf(state, u.Config, &u.Vitals)})
 		s.w.setDeadline(u, state)
 	}
-	s.w.s.store.PutLive(live, nil)
-}
-
-func decodeClock(payload []byte) (by rimewatch.Time, err error) {
-	v, n := binary.Varint(payload)
-	if n != len(payload) || n == 0 || v >= 0 {
-		return 0, errors.New("damaged step of the clock")
-	}
-	return rimewatch.Time(v), nil
+	s.w.store.PutLive(live, nil)
 }

@@ -14,10 +14,10 @@ func (x *site) commonCauses() []engine.CommonCause {
 	heard := 0
 	var alerts []*rimewatch.Alert
 	for _, u := range x.units {
-		if u.online {
+		if u.Online {
 			heard++
 		}
-		for _, a := range u.alerts {
+		for _, a := range u.Alerts {
 			if engine.Drifts(a) {
 				alerts = append(alerts, a)
 			}
@@ -29,16 +29,16 @@ func (x *site) commonCauses() []engine.CommonCause {
 // applyCause writes a common cause into the alert, if that is still there, and
 // returns how many alerts that changes.
 func (w *writer) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
-	u := w.s.units.Get(c.Alert.DeviceID)
-	if u == nil || u.deleted {
+	u := w.fleet.Get(c.Alert.DeviceID)
+	if u == nil || u.Deleted {
 		return 0
 	}
 	st := w.stage(u)
-	i := slices.IndexFunc(st.alerts, func(a *rimewatch.Alert) bool { return a.ID == c.Alert.ID })
-	if i < 0 || !engine.Drifts(st.alerts[i]) {
+	i := slices.IndexFunc(st.Alerts, func(a *rimewatch.Alert) bool { return a.ID == c.Alert.ID })
+	if i < 0 || !engine.Drifts(st.Alerts[i]) {
 		return 0
 	}
-	row := *st.alerts[i]
+	row := *st.Alerts[i]
 	kind := rimewatch.TransitionUpdated
 	switch {
 	case row.Type == rimewatch.SlowWarming && c.Members > row.Alike:
@@ -55,7 +55,7 @@ func (w *writer) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
 	default:
 		return 0
 	}
-	w.putAlert(u.alerts, &st.alerts, i, &row)
+	w.putAlert(u.Alerts, &st.Alerts, i, &row)
 	w.group.tell(kind, &row, now, "", "")
 	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 	return 1
@@ -64,7 +64,7 @@ func (w *writer) applyCause(c *engine.CommonCause, now rimewatch.Time) int {
 // releasePredictions lets the predictions of a device that leaves its site stand
 // for themselves.
 func (w *writer) releasePredictions(st *staged, now rimewatch.Time) {
-	for _, a := range st.alerts {
+	for _, a := range st.Alerts {
 		if engine.Drifts(a) && a.SuppressedBy != 0 {
 			w.applyCause(&engine.CommonCause{Alert: a}, now)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -65,16 +66,16 @@ func (op *deviceOp) changes(was *rimewatch.Device, change func(*rimewatch.Device
 }
 
 // encode makes what the log keeps of the device. The writer goroutine calls it.
-func (op *deviceOp) encode(s *Service) {
+func (op *deviceOp) encode(w *writer) {
 	if d := cmp.Or(op.Create, op.Change); d != nil {
-		op.Payload = s.encodeConfig(d)
+		op.Payload = w.encodeConfig(d)
 	}
 }
 
 // send has the change of a device committed, and returns the device after it.
 func (op *deviceOp) send(ctx context.Context, s *Service) (rimewatch.DeviceView, error) {
 	op.who = store.ActorOf(ctx)
-	if err := s.send(ctx, &request{devices: []*deviceOp{op}, done: make(chan error, 1)}); err != nil {
+	if err := s.inbox.send(ctx, &request{devices: []*deviceOp{op}, done: make(chan error, 1)}); err != nil {
 		return rimewatch.DeviceView{}, err
 	}
 	if op.Err != nil {
@@ -93,7 +94,7 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 		w.group.auditDevice(op, now)
 	}
 	event := publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
-	u := w.s.units.Get(d.ID)
+	u := w.fleet.Get(d.ID)
 	switch {
 	case op.Create != nil:
 		event.Kind = publish.DeviceCreated
@@ -104,15 +105,15 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 	st := w.stage(u)
 	if op.Delete {
 		event.Kind, event.Device = publish.DeviceDeleted, d
-		w.group.excursions(st, st.state.Health.Finish(&st.cfg.Health, now))
+		w.group.excursions(st, st.State.Health.Finish(&st.Config.Health, now))
 		st.gone = true
-		for len(st.alerts) > 0 {
+		for len(st.Alerts) > 0 {
 			w.supersede(st, 0, now)
 		}
 	} else {
 		left := st.siteID
 		if op.Change != nil && (left != d.SiteID || op.Was.EquipmentType != d.EquipmentType) {
-			w.group.moved(st.alerts, rimewatch.Place{SiteID: left, EquipmentType: op.Was.EquipmentType}, now)
+			w.group.moved(st.Alerts, rimewatch.Place{SiteID: left, EquipmentType: op.Was.EquipmentType}, now)
 		}
 		if left != d.SiteID {
 			if op.Create == nil {
@@ -122,12 +123,12 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 			w.releasePredictions(st, now)
 			w.inhibitOffline(st, nil, now)
 		}
-		was := st.cfg
-		st.cfg = w.s.configs.get(w.s.encodeConfig(d))
-		st.state.Configured(was, st.cfg)
+		was := st.Config
+		st.Config = w.fleet.Configs.Get(w.encodeConfig(d))
+		st.State.Configured(was, st.Config)
 		w.group.formerLimits(st, was, now)
 		st.followed = false
-		out, _ := st.state.Step(st.cfg, w.s.downtimes, &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
+		out, _ := st.State.Step(st.Config, w.fleet.Downtimes(), &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
 		w.transitions(st, out, now)
 	}
 	w.group.events.Devices = append(w.group.events.Devices, event)
@@ -136,22 +137,22 @@ func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
 // added makes the unit of a device that the group creates, or finds it.
 func (w *writer) added(d *rimewatch.Device) *unit {
 	for i := range w.group.staged {
-		if w.group.staged[i].unit.id == d.ID {
-			return w.group.staged[i].unit
+		if w.group.staged[i].Device.ID == d.ID {
+			return w.group.staged[i].Device
 		}
 	}
-	u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, added: true}
-	u.cfg = w.s.configs.get(w.s.encodeConfig(d))
+	u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt, Added: true}
+	u.Config = w.fleet.Configs.Get(w.encodeConfig(d))
 	return u
 }
 
 // supersede ends the i-th alert of a device that is no more, or that is known
 // no more.
 func (w *writer) supersede(st *staged, i int, now rimewatch.Time) {
-	row := *st.alerts[i]
+	row := *st.Alerts[i]
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
 	row.Ending = rimewatch.EndedRemoved
-	w.putAlert(st.unit.alerts, &st.alerts, i, &row)
+	w.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
 	w.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
 	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
 }
@@ -166,12 +167,12 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 		}
 		r := &request{done: make(chan error, 1)}
 		if !logged {
-			r.inputs = []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&hb)}}
+			r.inputs = []store.Input{{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: fleet.EncodeHeartbeat(&hb)}}
 		}
 		if declares(&hb, &v.Device) {
 			r.devices = declare(r.devices, &hb, &v.Device)
 		}
-		if err := s.send(ctx, r); err != nil {
+		if err := s.inbox.send(ctx, r); err != nil {
 			return v, err
 		}
 		switch {
@@ -223,6 +224,6 @@ func (r *request) hear(s *Service, vitals []store.Vitals) {
 		if declares {
 			r.devices = declare(r.devices, &x.Heartbeat, &v.Device)
 		}
-		r.beats = append(r.beats, store.Input{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: encodeHeartbeat(&x.Heartbeat)})
+		r.beats = append(r.beats, store.Input{Kind: store.InputHeartbeat, DeviceID: v.ID, Payload: fleet.EncodeHeartbeat(&x.Heartbeat)})
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
-	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -23,16 +23,17 @@ func (w *writer) stage(u *unit) *staged {
 // stagedOf returns what the group knows of a unit, begun at its first touch.
 func (w *writer) stagedOf(u *unit) *staged {
 	g := w.group
-	if u.stagedAt == 0 {
-		state := w.s.memory.state(u)
-		if state == nil || u.behind {
-			state = w.bring(u)
+	if u.Own.stagedAt == 0 {
+		g.staged = append(g.staged, staged{siteID: u.Own.siteID})
+		if err := w.fleet.Stage(u, &g.staged[len(g.staged)-1].Staged); err != nil {
+			g.err = err
 		}
-		u.recent = true
-		g.staged = append(g.staged, staged{facts: u.facts, siteID: u.siteID, unit: u, state: state})
-		u.stagedAt = int32(len(g.staged))
+		u.Own.stagedAt = int32(len(g.staged))
+		if w.fleet.HasNews() {
+			w.hear()
+		}
 	}
-	return &g.staged[u.stagedAt-1]
+	return &g.staged[u.Own.stagedAt-1]
 }
 
 // evaluate works out what the staged group means, upon all groups before it. It
@@ -40,8 +41,8 @@ func (w *writer) stagedOf(u *unit) *staged {
 // device's state (health, compliance, its zone, predictions) as evaluated, a moment
 // before it is durable; alerts, presence and counts they see when these are.
 func (w *writer) evaluate(g *group) bool {
-	w.s.mu.Lock()
-	defer w.s.mu.Unlock()
+	w.fleet.Lock()
+	defer w.fleet.Unlock()
 	now := g.store.Now
 	accepted := 0
 	for _, r := range g.requests {
@@ -55,12 +56,12 @@ func (w *writer) evaluate(g *group) bool {
 	for i, held := 0, 0; i < len(g.store.Parts); i++ {
 		if i == held {
 			if i > 0 {
-				w.s.mu.Unlock()
-				w.s.mu.Lock()
+				w.fleet.Unlock()
+				w.fleet.Lock()
 			}
 			held += store.Together(g.store.Parts[i:])
 		}
-		w.s.askAhead(g.store.Parts, i)
+		w.fleet.AskParts(g.store.Parts, i)
 		accepted += w.evaluatePart(g.store.Parts[i], now)
 	}
 	for _, r := range g.requests {
@@ -88,34 +89,21 @@ func (w *writer) evaluate(g *group) bool {
 		// Nothing is logged, and the next commit gets this number: a checkpoint that
 		// bore it would hide that commit from a replay.
 		for i := range g.staged {
-			g.staged[i].unit.stagedAt = 0
+			g.staged[i].Device.Own.stagedAt = 0
 		}
 		return false
 	}
 	w.endOrphans(now)
-	w.evaluated = position{g.store.Seq, now}
+	w.evaluated = fleet.Position{Seq: g.store.Seq, Now: now}
 	for i := range g.staged {
-		if i+unitsAhead < len(g.staged) {
-			prefetch.Of(g.staged[i+unitsAhead].unit)
+		if i+fleet.Ahead < len(g.staged) {
+			g.staged[i+fleet.Ahead].AskDevice()
 		}
 		w.conclude(&g.staged[i], now)
 	}
 	g.events.Seq, g.events.Now, g.events.Parts = g.store.Seq, now, g.store.Parts
-	w.dirty.inputs += int64(len(g.staged))
+	w.fleet.Took(len(g.staged))
 	return true
-}
-
-// askAhead asks for what the parts after the i-th need of memory first: of single
-// readings that is all.
-func (s *Service) askAhead(parts [][]store.Input, i int) {
-	if k := i + unitsAhead; k < len(parts) && len(parts[k]) > 0 {
-		prefetch.Of(s.units.Get(parts[k][0].DeviceID))
-	}
-	if k := i + unitsAhead/2; k < len(parts) && len(parts[k]) > 0 {
-		if u := s.units.Get(parts[k][0].DeviceID); u != nil {
-			prefetch.Of(s.memory.state(u))
-		}
-	}
 }
 
 // evaluatePart evaluates what one caller brought and returns how many inputs of
@@ -128,7 +116,7 @@ func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted 
 			continue
 		}
 		accepted++
-		if u := w.s.units.Get(in.DeviceID); u != nil {
+		if u := w.fleet.Get(in.DeviceID); u != nil {
 			w.happen(u, in, now)
 		}
 	}
@@ -141,7 +129,7 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	st := w.stage(u)
 	var out []alert.Transition
 	var over []health.Excursion
-	was := st.cfg
+	was := st.Config
 	switch {
 	case st.quiet > 0: // it was stepped ahead
 		st.quiet--
@@ -149,9 +137,9 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
 		st.followed = false
-		out, over = w.s.step(st.state, &st.facts, w.s.downtimes, in, now, g.scratch[:0])
+		out, over = w.fleet.Step(&st.Staged, in, now, g.scratch[:0])
 		g.scratch = out[:0]
-		if st.cfg != was {
+		if st.Config != was {
 			g.formerLimits(st, was, now)
 		}
 	}
@@ -160,12 +148,12 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		g.readings++
 		g.excursions(st, over)
 	case store.InputDevice:
-		if sameButDays(was, st.cfg) {
+		if sameButDays(was, st.Config) {
 			break // nobody sees by which days it is counted
 		}
-		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now})
+		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.WorkspaceID, DeviceID: u.ID, At: now})
 	case store.InputRejudged:
-		w.shares.refresh(u, st.state, st.cfg, now)
+		w.known.refresh(u, st.State, st.Config, now)
 	default: // its transitions say all
 	}
 	w.transitions(st, out, now)
@@ -187,7 +175,7 @@ func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.T
 	for i := range out {
 		t := &out[i]
 		if t.Ending == rimewatch.EndedOtherFault && slices.ContainsFunc(out[i+1:], opensPrediction) {
-			replacement = w.s.store.NewAlertID()
+			replacement = w.store.NewAlertID()
 		}
 		w.transition(st, t, replacement, now)
 	}
@@ -198,50 +186,49 @@ func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened &&
 // follow has the unit and its fleet follow the state.
 func (w *writer) follow(st *staged, now rimewatch.Time) {
 	if !st.followed {
-		st.follow(w.s.downtimes, now)
+		st.follow(w.fleet.Downtimes(), now)
 	}
 	if st.shared {
-		w.shares.replace(st.unit, st.share, now)
+		w.known.replace(st.Device, st.share, now)
 	} else {
-		w.shares.changed(st.unit)
+		w.shares.changed(st.Device)
 	}
 }
 
 // conclude gathers what one of the group's units says to the outside, and makes
 // what the group changed of it the unit's own.
 func (w *writer) conclude(st *staged, now rimewatch.Time) {
-	g, u := w.group, st.unit
+	g, u := w.group, st.Device
 	if !st.followed {
 		w.follow(st, now)
 	}
-	u.stagedAt = 0
+	u.Own.stagedAt = 0
 	g.count(st)
-	predictions := predictive(u.alerts) != predictive(st.alerts)
-	u.facts, st.facts, st.concluded = st.facts, u.facts, true // what was before is kept, to be put back
-	w.dirty.add(u, g.store.Seq, now)
+	predictions := predictive(u.Alerts) != predictive(st.Alerts)
+	w.fleet.Commit(&st.Staged, g.store.Seq, now)
 	if st.gone {
 		return
 	}
-	if st.after.late && !u.late {
+	if st.after.late && !u.Own.late {
 		w.rejudging.add(u)
 	}
-	if u.online != st.before.online || st.before.frozen != st.after.frozen || !slices.Equal(u.alerts, st.alerts) {
-		w.shares.refresh(u, st.state, u.cfg, now) // its score, and whether it is judged, do not wait for their turn
+	if u.Online != st.before.online || st.before.frozen != st.after.frozen || !slices.Equal(u.Alerts, st.Alerts) {
+		w.known.refresh(u, st.State, u.Config, now) // its score, and whether it is judged, do not wait for their turn
 	}
-	if st.before != st.after.shown || u.vitals != st.vitals || u.added {
-		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.id, Presence: presenceOf(st.state, u.cfg, &u.vitals)})
+	if st.before != st.after.shown || u.Vitals != st.Vitals || u.Added {
+		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.ID, Presence: presenceOf(st.State, u.Config, &u.Vitals)})
 	}
-	if u.online != st.before.online {
-		g.events.Devices = append(g.events.Devices, presenceEvent(u, u.online, now))
+	if u.Online != st.before.online {
+		g.events.Devices = append(g.events.Devices, presenceEvent(u, u.Online, now))
 	}
-	if u.online != st.before.online || u.changedAt != st.before.changedAt || u.announced != st.before.announced || predictions {
-		w.sites.touch(u.siteID)
+	if u.Online != st.before.online || u.ChangedAt != st.before.changedAt || u.Announced != st.before.announced || predictions {
+		w.sites.touch(u.Own.siteID)
 	}
-	if len(u.alerts) > 0 {
-		g.result.Touched = appendTouched(g.result.Touched, st.state, u.alerts)
+	if len(u.Alerts) > 0 {
+		g.result.Touched = appendTouched(g.result.Touched, st.State, u.Alerts)
 	}
-	if !u.added {
-		w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.alerts)))
+	if !u.Added {
+		w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
 	}
 }
 
@@ -269,28 +256,25 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 }
 
 // committedAlone makes the group's devices and sites known, now that it is
-// durable. Under mu.
+// durable. Under the lock.
 func (w *writer) committedAlone(g *group) {
 	w.committedSites(g)
 	for i := range g.staged {
 		st := &g.staged[i]
-		u := st.unit
+		u := st.Device
 		if st.gone {
 			w.sites.assign(u, 0)
 			w.deadlines.Remove(u)
-			w.s.total(u.workspaceID).replace(u, tally{}, health.Share{})
-			w.s.units.Put(u.id, nil)
-			w.s.memory.remove(u)
-			u.deleted = true
+			w.known.total(u.WorkspaceID).replace(u, tally{}, health.Share{})
+			w.fleet.Remove(u)
 			continue
 		}
-		if u.added {
-			u.added = false
-			w.s.units.Put(u.id, u)
+		if u.Added {
+			w.fleet.Put(u)
 			w.shares.all = append(w.shares.all, u)
-			w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.alerts)))
+			w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
 		}
-		if st.siteID != u.siteID {
+		if st.siteID != u.Own.siteID {
 			w.sites.assign(u, st.siteID)
 		}
 	}
@@ -299,8 +283,8 @@ func (w *writer) committedAlone(g *group) {
 	}
 	for i := range g.events.Alerts {
 		a := g.events.Alerts[i].Alert
-		if u := w.s.units.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
-			w.sites.touch(u.siteID)
+		if u := w.fleet.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
+			w.sites.touch(u.Own.siteID)
 		}
 	}
 }
@@ -308,7 +292,7 @@ func (w *writer) committedAlone(g *group) {
 // setDeadline sets when time alone next changes a unit: by its state, or by the
 // end of an acknowledgement.
 func (w *writer) setDeadline(u *unit, state *engine.State) {
-	w.deadlines.Set(u, earliest(state.Deadline(u.cfg, w.s.downtimes), ackEnds(u.alerts)))
+	w.deadlines.Set(u, earliest(state.Deadline(u.Config, w.fleet.Downtimes()), ackEnds(u.Alerts)))
 }
 
 // earliest returns the earlier of two moments, of which 0 is none.

@@ -10,13 +10,13 @@ import (
 // adds none: they were committed with their readings.
 func (g *group) excursions(st *staged, over []health.Excursion) {
 	for i := range over {
-		row := excursionOf(&over[i], st.unit, st.cfg)
+		row := excursionOf(&over[i], st.Device, st.Config)
 		g.result.Excursions = append(g.result.Excursions, &row)
 	}
 }
 
 func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Excursion {
-	return e.Record(u.workspaceID, u.id, &cfg.Health.Limits)
+	return e.Record(u.WorkspaceID, u.ID, &cfg.Health.Limits)
 }
 
 // OpenExcursions returns the excursions of a workspace that last, by device, or
@@ -29,14 +29,14 @@ func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.
 	}
 	for _, id := range ids {
 		s.look(id, func(u *unit, state *engine.State) {
-			if u.workspaceID != workspaceID {
+			if u.WorkspaceID != workspaceID {
 				return
 			}
 			if e, ok := state.Health.Excursion(); ok {
-				list = append(list, excursionOf(&e, u, u.cfg))
+				list = append(list, excursionOf(&e, u, u.Config))
 			}
 			if e, ok := state.Health.Day(); ok {
-				list = append(list, excursionOf(&e, u, u.cfg))
+				list = append(list, excursionOf(&e, u, u.Config))
 			}
 		})
 	}
@@ -45,11 +45,11 @@ func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.
 
 // outside lists the devices of a workspace whose excursion lasts, by id.
 func (s *Service) outside(workspaceID int64) (ids []int64) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for u := range s.units.All() {
-		if u.outside && u.workspaceID == workspaceID {
-			ids = append(ids, u.id)
+	s.fleet.RLock()
+	defer s.fleet.RUnlock()
+	for u := range s.fleet.All() {
+		if u.Outside && u.WorkspaceID == workspaceID {
+			ids = append(ids, u.ID)
 		}
 	}
 	return ids

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/predict"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -24,38 +25,24 @@ func (op *alertOp) anyTime() bool {
 	return op.does == rimewatch.TransitionNoted || op.does == rimewatch.TransitionFeedback
 }
 
-// judgement is the form in which feedback is logged.
-type judgement struct {
-	Type    rimewatch.AlertType `json:"t,omitempty"` // of the alert, "" when it was over
-	Verdict rimewatch.Verdict   `json:"v"`
-	Was     rimewatch.Verdict   `json:"w,omitempty"`
-}
-
 // judges makes the input of feedback.
 func (op *alertOp) judges() ([]store.Input, error) {
 	a := &op.found.Alert
 	if a.Prediction == nil {
 		return nil, rimewatch.Invalid("verdict", "can be given on predictions only")
 	}
-	j := judgement{Verdict: op.verdict}
+	j := fleet.Judgement{Verdict: op.verdict}
 	if a.Status == rimewatch.AlertActive {
 		j.Type = a.Type
 	}
 	if a.Feedback != nil {
 		j.Was = a.Feedback.Verdict
 	}
-	b, err := encodePayload(j)
+	b, err := j.Encode()
 	if err != nil {
 		return nil, rimewatch.Wrap(rimewatch.CodeInternal, err, "The feedback could not be saved.")
 	}
 	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
-}
-
-// decodeFeedback reads logged feedback.
-func decodeFeedback(payload []byte) engine.Input {
-	var j judgement
-	decodePayload(payload, &j)
-	return engine.Input{Kind: engine.Feedback, Alert: j.Type, Verdict: j.Verdict, Was: j.Was}
 }
 
 // judge writes the verdict into the alert, and ends one that is open.
@@ -106,9 +93,9 @@ func (g *group) noteVerdict(op *alertOp, was *rimewatch.Feedback) {
 // Verdicts counts the feedback on the predictions of all devices, in the order
 // of rimewatch.Verdicts.
 func (s *Service) Verdicts() [len(rimewatch.Verdicts)]int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.verdicts
+	s.fleet.RLock()
+	defer s.fleet.RUnlock()
+	return s.known.verdicts
 }
 
 // Prediction is what the predictor knows of a device, and how many verdicts

@@ -6,7 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
-	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/publish"
@@ -99,41 +99,36 @@ func (g *group) keepAnswers() {
 	}
 }
 
-// staged is a unit on its way through a group. Its state is stepped in place;
-// what else the group changes of it is here, until conclude makes it the unit's
-// and keeps here what was before.
+// staged is a unit on its way through a group, with what the group says of it.
 type staged struct {
-	facts
-	unit      *unit
-	state     *engine.State
-	siteID    int64
-	before    shown
-	after     seen
-	share     health.Share // what it now contributes to its fleet; valid when shared
-	outcome   *outcome     // what the input after the quiet ones said, nil = it was not stepped ahead
-	quiet     int32        // inputs of the part that were stepped ahead and said nothing
-	chain     int32        // its chain while one is made, counted from 1
-	begun     bool         // before is right
-	followed  bool         // after, shared and share are right
-	shared    bool
-	concluded bool // facts are those from before the group
-	gone      bool // the device was deleted
+	fleet.Staged[about]
+	siteID   int64
+	before   shown
+	after    seen
+	share    health.Share // what it now contributes to its fleet; valid when shared
+	outcome  *outcome     // what the input after the quiet ones said, nil = it was not stepped ahead
+	quiet    int32        // inputs of the part that were stepped ahead and said nothing
+	chain    int32        // its chain while one is made, counted from 1
+	begun    bool         // before is right
+	followed bool         // after, shared and share are right
+	shared   bool
+	gone     bool // the device was deleted
 }
 
 // begin takes from a state what people see before the group.
 func (st *staged) begin() {
 	if !st.begun {
-		st.begun, st.before = true, shownOf(st.state, st.cfg)
+		st.begun, st.before = true, shownOf(st.State, st.Config)
 	}
 }
 
 // follow takes from a state what conclude and readers will ask of it.
 func (st *staged) follow(down []presence.Downtime, now rimewatch.Time) {
-	u := st.unit
-	st.after = seen{shown: shownOf(st.state, st.cfg), deadline: st.state.Deadline(st.cfg, down), late: st.state.Health.HasLate()}
-	u.mirror(st.state)
-	if st.shared = !st.gone && now-u.sharedAt >= shareEvery; st.shared {
-		st.share = shareOf(u, st.state, st.cfg, now)
+	u := st.Device
+	st.after = seen{shown: shownOf(st.State, st.Config), deadline: st.State.Deadline(st.Config, down), late: st.State.Health.HasLate()}
+	u.See(st.State)
+	if st.shared = !st.gone && now-u.Own.sharedAt >= shareEvery; st.shared {
+		st.share = shareOf(u, st.State, st.Config, now)
 	}
 	st.followed = true
 }
@@ -155,13 +150,13 @@ type countChange struct {
 // count notes what one of the group's units changes of the counts. The unit's own
 // alerts are still those from before the group.
 func (g *group) count(st *staged) {
-	u := st.unit
-	if u.online == st.before.online && !u.added && !st.gone && slices.Equal(u.alerts, st.alerts) {
+	u := st.Device
+	if u.Online == st.before.online && !u.Added && !st.gone && slices.Equal(u.Alerts, st.Alerts) {
 		return
 	}
 	c := countChange{unit: u}
 	if !st.gone {
-		c.tally = tallyOf(u.online, st.alerts)
+		c.tally = tallyOf(u.Online, st.Alerts)
 	}
 	g.counts = append(g.counts, c)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -20,8 +20,8 @@ const windowKept = 26 * rimewatch.Hour
 // maintenance are the windows that matter, by workspace.
 type maintenance map[int64][]rimewatch.MaintenanceWindow
 
-func (s *Service) readMaintenance(ctx context.Context) (maintenance, error) {
-	list, err := s.store.AllMaintenanceWindows(ctx, s.clock()-windowKept)
+func (b *base) readMaintenance(ctx context.Context) (maintenance, error) {
+	list, err := b.store.AllMaintenanceWindows(ctx, b.clock()-windowKept)
 	if err != nil {
 		return nil, err
 	}
@@ -32,19 +32,16 @@ func (s *Service) readMaintenance(ctx context.Context) (maintenance, error) {
 	return out, nil
 }
 
-// window is the time [From, To) in ms since the epoch.
-type window [2]int64
-
 // of returns the windows of a device, oldest first and apart from each other, nil
 // when there are none.
-func (m maintenance) of(workspaceID, siteID, deviceID int64) []window {
-	var list []window
+func (m maintenance) of(workspaceID, siteID, deviceID int64) []fleet.Window {
+	var list []fleet.Window
 	for i := range m[workspaceID] {
 		if w := &m[workspaceID][i]; w.StartsAt < w.EndsAt && w.Covers(siteID, deviceID) {
-			list = append(list, window{int64(w.StartsAt), int64(w.EndsAt)})
+			list = append(list, fleet.Window{int64(w.StartsAt), int64(w.EndsAt)})
 		}
 	}
-	slices.SortFunc(list, func(a, b window) int { return int(min(max(a[0]-b[0], -1), 1)) })
+	slices.SortFunc(list, func(a, b fleet.Window) int { return int(min(max(a[0]-b[0], -1), 1)) })
 	apart := list[:0]
 	for _, w := range list {
 		if n := len(apart); n > 0 && w[0] <= apart[n-1][1] {
@@ -56,25 +53,17 @@ func (m maintenance) of(workspaceID, siteID, deviceID int64) []window {
 	return apart
 }
 
-func spansOf(list []window) []health.Span {
-	out := make([]health.Span, 0, len(list))
-	for _, w := range list {
-		out = append(out, health.Span{From: rimewatch.Time(w[0]), To: rimewatch.Time(w[1])})
-	}
-	return out
-}
-
 // Maintenance is the window that a device is in, if it is in one.
 func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok bool) {
 	now := s.clock()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	u := s.units.Get(deviceID)
+	s.fleet.RLock()
+	defer s.fleet.RUnlock()
+	u := s.fleet.Get(deviceID)
 	if u == nil {
 		return w, false
 	}
-	for _, one := range s.settings.windows[u.workspaceID] {
-		if one.StartsAt <= now && now < one.EndsAt && one.Covers(u.siteID, u.id) && one.EndsAt > w.EndsAt {
+	for _, one := range s.known.settings.windows[u.WorkspaceID] {
+		if one.StartsAt <= now && now < one.EndsAt && one.Covers(u.Own.siteID, u.ID) && one.EndsAt > w.EndsAt {
 			w, ok = one, true
 		}
 	}

@@ -12,7 +12,7 @@ func presenceEvent(u *unit, online bool, now rimewatch.Time) publish.Device {
 	if online {
 		kind = publish.DeviceOnline
 	}
-	return publish.Device{Kind: kind, WorkspaceID: u.workspaceID, DeviceID: u.id, At: now}
+	return publish.Device{Kind: kind, WorkspaceID: u.WorkspaceID, DeviceID: u.ID, At: now}
 }
 
 // alertEvent is the news of a transition of the rules or the predictor.

@@ -8,7 +8,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // recovery is a writer before it runs.
@@ -16,19 +15,19 @@ type recovery struct{ w *writer }
 
 // recover makes the units, and gathers what their states have to catch up with:
 // checkpoints, and every logged input after them.
-func (w *recovery) recover(ctx context.Context) error {
+func (r *recovery) recover(ctx context.Context) error {
 	var err error
-	if w.w.s.settings, err = w.w.s.readSettings(ctx); err != nil {
+	if r.w.known.settings, err = r.w.readSettings(ctx); err != nil {
 		return fmt.Errorf("recover settings: %w", err)
 	}
-	w.w.s.store.PutLimits(w.w.s.settings.limits)
+	r.w.store.PutLimits(r.w.known.settings.limits)
 	plain := make(plainConfigs)
-	err = w.w.s.store.AllDevices(ctx, func(d *rimewatch.Device) error {
-		u := &unit{id: d.ID, workspaceID: d.WorkspaceID, createdAt: d.CreatedAt, behind: true}
-		u.cfg = plain.get(w.w.s, d)
-		w.w.s.units.Put(d.ID, u)
-		w.w.shares.all = append(w.w.shares.all, u)
-		w.w.sites.assign(u, d.SiteID)
+	err = r.w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
+		u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt}
+		u.Config = plain.get(r.w, d)
+		r.w.fleet.Expect(u)
+		r.w.shares.all = append(r.w.shares.all, u)
+		r.w.sites.assign(u, d.SiteID)
 		return nil
 	})
 	if err != nil {
@@ -36,146 +35,40 @@ func (w *recovery) recover(ctx context.Context) error {
 	}
 	// Downtimes must be known before the log is replayed; the newest follows
 	// once the log has shown when this node last watched.
-	if err := w.loadDowntimes(ctx); err != nil {
+	if err := r.loadDowntimes(ctx); err != nil {
 		return err
 	}
-	if err := w.replay(ctx); err != nil {
+	if r.w.known.durable, err = r.w.fleet.Recover(ctx); err != nil {
 		return fmt.Errorf("recover units: %w", err)
 	}
-	if err := w.loadAlerts(ctx); err != nil {
+	if err := r.loadAlerts(ctx); err != nil {
 		return err
 	}
-	if err := w.noteDowntime(ctx); err != nil {
+	if err := r.noteDowntime(ctx); err != nil {
 		return err
 	}
-	w.w.evaluated = w.w.s.durable
-	w.w.stragglers.n = w.w.s.units.Len()
-	w.w.stragglers.slice = stragglerSlice(w.w.stragglers.n, w.w.dirty.inputs)
-	if w.w.s.cfg.startsBehind(w.w.stragglers.n, w.w.dirty.inputs) {
+	r.w.evaluated = r.w.known.durable
+	n, inputs := r.w.fleet.Behind(), r.w.fleet.Inputs()
+	r.w.stragglers.slice = stragglerSlice(n, inputs)
+	if r.w.cfg.startsBehind(n, inputs) {
 		return nil
 	}
-	return w.w.stragglers.catchUpAll()
+	return r.w.stragglers.catchUpAll()
 }
 
-// plainConfigs are the configurations of devices about which nothing is said of
-// their own: most of a large fleet have the same.
-type plainConfigs map[plainConfig]*engine.Config
-
-type plainConfig struct {
-	workspaceID int64
-	zone        string
-	kind        string
-	intervalS   int
-	offlineS    int
-	habit       rimewatch.Habit
-}
-
-func (p plainConfigs) get(s *Service, d *rimewatch.Device) *engine.Config {
-	if !d.Limits.Empty() || len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 || len(s.settings.windows[d.WorkspaceID]) > 0 {
-		return s.configs.get(s.encodeConfig(d))
-	}
-	zone, _ := s.settings.zoneOf(d.WorkspaceID, d.SiteID)
-	key := plainConfig{d.WorkspaceID, zone, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS, d.Habit}
-	cfg := p[key]
-	if cfg == nil {
-		cfg = s.configs.get(s.encodeConfig(d))
-		p[key] = cfg
-	}
-	return cfg
-}
-
-// replay gathers what of the log no checkpoint covers.
-func (w *recovery) replay(ctx context.Context) error {
-	x := newUnreplayed()
-	w.w.stragglers.unreplayed = x
-	entry := func(worker int, e *store.Entry) error {
-		if e.Input.Kind == store.InputClock {
-			return w.replayClock(e)
-		}
-		g := &x.workers[worker]
-		g.last = position{e.Seq, max(g.last.now, e.Now)}
-		if u := w.w.s.units.Get(e.Input.DeviceID); u != nil && e.Seq > u.savedSeq {
-			g.changed(u, e.Seq, e.Now)
-			x.add(worker, u, e)
-		}
-		return nil
-	}
-	err := w.w.s.store.Recover(ctx, len(x.workers), func(_ int, c store.Checkpoint) error {
-		if u := w.w.s.units.Get(c.DeviceID); u != nil {
-			u.savedSeq = c.Seq
-		}
-		return nil
-	}, entry)
-	w.join()
-	x.down = slices.Clone(w.w.s.downtimes) // one is added when it is known how long nobody watched
-	if err == nil {
-		err = w.w.s.store.Join(ctx, len(x.workers), w.readAhead, entry)
-	}
-	w.join()
-	return err
-}
-
-// readAhead reads the states while somebody else still serves the store, and has them
-// catch up with what is logged so far: afterwards they are as good as here. Settings
-// that change meanwhile are applied once the store is ours, as after any start.
-func (w *recovery) readAhead() error {
-	if w.w.stragglers.unreplayed.read || w.w.s.units.Len() > w.w.s.memory.most {
-		return nil
-	}
-	return w.replayAll()
-}
-
-// replayAll has all states catch up.
-func (w *recovery) replayAll() error {
-	for u := range w.w.s.units.All() {
-		if u.slot == 0 {
-			w.w.s.memory.add(u)
-		}
-	}
-	err := w.w.s.replay(w.w.stragglers.unreplayed, w.w.shares.all)
-	w.w.stragglers.unreplayed.read = err == nil
-	return err
-}
-
-// join takes over what the workers have gathered. None of them may be under way.
-func (w *recovery) join() {
-	w.w.stragglers.unreplayed.takeDirty(&w.w.dirty)
-	for i := range w.w.stragglers.unreplayed.workers {
-		g := &w.w.stragglers.unreplayed.workers[i]
-		w.w.s.durable = position{max(w.w.s.durable.seq, g.last.seq), max(w.w.s.durable.now, g.last.now)}
-		g.last = position{}
-	}
-}
-
-// replayClock sets the clock back once more, for which all states are needed.
-func (w *recovery) replayClock(e *store.Entry) error {
-	by, err := decodeClock(e.Input.Payload)
-	if err != nil {
-		return err
-	}
-	w.join()
-	w.w.stragglers.unreplayed.down = slices.Clone(w.w.s.downtimes)
-	if err := w.replayAll(); err != nil {
-		return err
-	}
-	w.w.s.durable = position{e.Seq, e.Now}
-	w.w.steps.setBack(by, e.Now, e.Seq)
-	return nil
-}
-
-func (w *recovery) loadAlerts(ctx context.Context) error {
-	err := w.w.s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+func (r *recovery) loadAlerts(ctx context.Context) error {
+	err := r.w.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		row := *a
 		if a.SiteID != 0 {
-			x := w.w.sites.at(a.WorkspaceID, a.SiteID)
+			x := r.w.sites.at(a.WorkspaceID, a.SiteID)
 			x.alerts = append(x.alerts, &row)
-			w.w.sites.touch(x.id)
+			r.w.sites.touch(x.id)
 			return nil
 		}
-		if u := w.w.s.units.Get(a.DeviceID); u != nil {
-			u.alerts = append(u.alerts, &row)
+		if u := r.w.fleet.Get(a.DeviceID); u != nil {
+			u.Alerts = append(u.Alerts, &row)
 			if row.Prediction != nil {
-				w.w.sites.touch(u.siteID)
+				r.w.sites.touch(u.Own.siteID)
 			}
 		}
 		return nil
@@ -183,8 +76,8 @@ func (w *recovery) loadAlerts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
-	for _, x := range w.w.sites.byID {
-		w.w.s.total(x.workspaceID).add(alertCounts(x.alerts), 1)
+	for _, x := range r.w.sites.byID {
+		r.w.known.total(x.workspaceID).add(alertCounts(x.alerts), 1)
 	}
 	return nil
 }
@@ -198,7 +91,7 @@ type orphan struct {
 
 // findOrphans looks for them among a unit's alerts.
 func (w *writer) findOrphans(u *unit, state *engine.State) {
-	for _, row := range u.alerts {
+	for _, row := range u.Alerts {
 		if !state.Knows(row.Type, row.Part) {
 			w.orphans = append(w.orphans, orphan{u, row.ID})
 		}
@@ -209,8 +102,8 @@ func (w *writer) findOrphans(u *unit, state *engine.State) {
 func (w *writer) endOrphans(now rimewatch.Time) {
 	for _, o := range w.orphans {
 		st := w.stage(o.unit)
-		for i, row := range st.alerts {
-			if row.ID == o.alertID && !st.state.Knows(row.Type, row.Part) {
+		for i, row := range st.Alerts {
+			if row.ID == o.alertID && !st.State.Knows(row.Type, row.Part) {
 				w.supersede(st, i, now)
 				break
 			}
@@ -219,39 +112,40 @@ func (w *writer) endOrphans(now rimewatch.Time) {
 }
 
 // noteDowntime records how long nobody watched and moves every deadline.
-func (w *recovery) noteDowntime(ctx context.Context) error {
-	alive, err := w.w.s.store.AliveAt(ctx)
+func (r *recovery) noteDowntime(ctx context.Context) error {
+	alive, err := r.w.store.AliveAt(ctx)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	if w.w.s.cfg.Clock != nil {
-		w.w.s.cfg.Clock.Start(max(alive, w.w.s.durable.now))
+	if r.w.cfg.Clock != nil {
+		r.w.cfg.Clock.Start(max(alive, r.w.known.durable.Now))
 	}
-	w.w.s.durable.now = max(w.w.s.durable.now, alive)
+	r.w.known.durable.Now = max(r.w.known.durable.Now, alive)
 	// Those of a time that the clock was set back from are none of this time.
-	w.w.s.downtimes = slices.DeleteFunc(w.w.s.downtimes, func(d presence.Downtime) bool { return d.To > w.w.s.durable.now })
-	now := max(w.w.s.clock(), w.w.s.durable.now)
-	w.w.watched = alive
+	r.w.fleet.SetDowntimes(slices.DeleteFunc(slices.Clone(r.w.fleet.Downtimes()), func(d presence.Downtime) bool { return d.To > r.w.known.durable.Now }))
+	now := max(r.w.clock(), r.w.known.durable.Now)
+	r.w.watched = alive
 	if alive == 0 {
-		w.w.watched = now
+		r.w.watched = now
 	}
-	w.w.away = true // until the store is known to take writes; a full disk must not keep the service down
-	if err := w.w.watch(now); err != nil {
-		w.w.s.troubled("record the downtime", err)
+	r.w.away = true // until the store is known to take writes; a full disk must not keep the service down
+	if err := r.w.watch(now); err != nil {
+		r.w.troubled("record the downtime", err)
 	}
 	return nil
 }
 
-func (w *recovery) loadDowntimes(ctx context.Context) error {
-	all, err := w.w.s.store.Downtimes(ctx)
+func (r *recovery) loadDowntimes(ctx context.Context) error {
+	all, err := r.w.store.Downtimes(ctx)
 	if err != nil {
 		return fmt.Errorf("recover downtime: %w", err)
 	}
-	w.w.s.downtimes = w.w.s.downtimes[:0]
+	var list []presence.Downtime
 	for _, d := range all {
-		if d.To > w.w.s.clock()-downtimeKept {
-			w.w.s.downtimes = append(w.w.s.downtimes, presence.Downtime{From: d.From, To: d.To})
+		if d.To > r.w.clock()-downtimeKept {
+			list = append(list, presence.Downtime{From: d.From, To: d.To})
 		}
 	}
+	r.w.fleet.SetDowntimes(list)
 	return nil
 }

@@ -22,9 +22,9 @@ func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Br
 	var d rejudge.Device
 	var live health.State
 	err := unavailable("The service is stopping.")
-	s.call(func(w *writer) {
-		u := w.s.units.Get(deviceID)
-		if u == nil || u.deleted {
+	s.inbox.call(func(w *writer) {
+		u := w.fleet.Get(deviceID)
+		if u == nil || u.Deleted {
 			err = rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
 			return
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/rejudge"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -39,14 +40,14 @@ type lateUnit struct {
 
 // look adds a unit whose state it was not seen stepping.
 func (x *rejudging) look(u *unit, state *engine.State) {
-	if state.Health.HasLate() && !u.late {
+	if state.Health.HasLate() && !u.Own.late {
 		x.add(u)
 	}
 }
 
 // add has a unit judged again.
 func (x *rejudging) add(u *unit) {
-	u.late = true
+	u.Own.late = true
 	if at, ok := x.done[u]; ok {
 		x.again = append(x.again, lateUnit{u, at + rejudgeAfter})
 	} else {
@@ -76,7 +77,7 @@ func (x *rejudging) take(now rimewatch.Time) (list []*unit) {
 
 // end notes that a unit has had its turn.
 func (x *rejudging) end(u *unit, now rimewatch.Time) {
-	u.late = false
+	u.Own.late = false
 	x.done[u] = now
 	x.ended = append(x.ended, lateUnit{u, now})
 }
@@ -86,11 +87,11 @@ type rejudger struct{ s *Service }
 
 func (s rejudger) run() {
 	select {
-	case <-s.s.loaded:
-	case <-s.s.stopping:
+	case <-s.s.known.loaded:
+	case <-s.s.inbox.stopping:
 		return
 	}
-	for range ticker.Every(s.s.stopping, rejudgeTick, nil) {
+	for range ticker.Every(s.s.inbox.stopping, rejudgeTick, nil) {
 		for s.some() {
 		}
 	}
@@ -109,7 +110,7 @@ type rejudged struct {
 // some judges some devices again, and reports whether there may be others.
 func (s rejudger) some() (more bool) {
 	var list []*rejudged
-	if !s.s.call(func(w *writer) { list = w.rejudging.begin() }) || len(list) == 0 {
+	if !s.s.inbox.call(func(w *writer) { list = w.rejudging.begin() }) || len(list) == 0 {
 		return false
 	}
 	began := time.Now()
@@ -120,26 +121,26 @@ func (s rejudger) some() (more bool) {
 	}
 	select {
 	case <-time.After(rejudgePause * time.Since(began)):
-	case <-s.s.stopping:
+	case <-s.s.inbox.stopping:
 		return false
 	}
-	return s.s.call(func(w *writer) { w.rejudging.finish(list) })
+	return s.s.inbox.call(func(w *writer) { w.rejudging.finish(list) })
 }
 
 // begin begins with the units whose turn has come.
 func (x *rejudging) begin() (list []*rejudged) {
-	for _, u := range x.take(x.w.s.clock()) {
+	for _, u := range x.take(x.w.clock()) {
 		state, err := x.state(u)
 		switch {
-		case u.deleted:
-			u.late = false
-		case err != nil || u.lost:
-			x.end(u, x.w.s.clock())
+		case u.Deleted:
+			u.Own.late = false
+		case err != nil || x.w.fleet.Current(u) == nil:
+			x.end(u, x.w.clock())
 			x.add(u)
 		case !state.Health.HasLate():
-			u.late = false
+			u.Own.late = false
 		default:
-			list = append(list, &rejudged{unit: u, cfg: u.cfg, siteID: u.siteID, device: lateDevice(u, state)})
+			list = append(list, &rejudged{unit: u, cfg: u.Config, siteID: u.Own.siteID, device: lateDevice(u, state)})
 		}
 	}
 	return list
@@ -148,34 +149,35 @@ func (x *rejudging) begin() (list []*rejudged) {
 // lateDevice is a unit as it is judged again.
 func lateDevice(u *unit, state *engine.State) rejudge.Device {
 	return rejudge.Device{
-		ID: u.id, WorkspaceID: u.workspaceID, Limits: u.cfg.Health.Limits, Offsets: u.cfg.Offsets,
+		ID: u.ID, WorkspaceID: u.WorkspaceID, Limits: u.Config.Health.Limits, Offsets: u.Config.Offsets,
 		Late: state.Health.Late(), Since: state.Health.Since(), Excluded: excludedOf(u),
-		Days: u.cfg.Health.Days, Defrosts: state.Defrosts(u.cfg),
+		Days: u.Config.Health.Days, Defrosts: state.Defrosts(u.Config),
 	}
 }
 
 // excludedOf picks a unit's windows from those of its workspace.
 func excludedOf(u *unit) func([]rimewatch.MaintenanceWindow) []health.Span {
-	workspaceID, siteID, id := u.workspaceID, u.siteID, u.id
+	workspaceID, siteID, id := u.WorkspaceID, u.Own.siteID, u.ID
 	return func(list []rimewatch.MaintenanceWindow) []health.Span {
-		return spansOf(maintenance{workspaceID: list}.of(workspaceID, siteID, id))
+		return fleet.Spans(maintenance{workspaceID: list}.of(workspaceID, siteID, id))
 	}
 }
 
 // state is a unit's state, which comes into memory if it is not there.
 func (x *rejudging) state(u *unit) (*engine.State, error) {
-	if u.slot == 0 && !u.deleted {
+	if x.w.fleet.State(u) == nil && !u.Deleted {
 		if err := x.w.makeRoom(1); err != nil {
 			return nil, err
 		}
-		x.w.s.mu.Lock()
-		defer x.w.s.mu.Unlock()
-		if err := x.w.load([]*unit{u}); err != nil {
-			x.w.s.troubled("read the states of devices", err)
+		if err := x.w.fleet.LoadOne(u); err != nil {
+			x.w.troubled("read the states of devices", err)
 			return nil, err
 		}
+		x.w.fleet.Lock()
+		defer x.w.fleet.Unlock()
+		x.w.hear()
 	}
-	return x.w.s.memory.state(u), nil
+	return x.w.fleet.State(u), nil
 }
 
 // finish commits what was found out about some units.
@@ -183,19 +185,19 @@ func (x *rejudging) finish(list []*rejudged) {
 	r := &request{done: make(chan error, 1)}
 	for _, one := range list {
 		u := one.unit
-		x.end(u, x.w.s.clock())
-		if u.deleted {
+		x.end(u, x.w.clock())
+		if u.Deleted {
 			continue
 		}
 		if one.err == nil {
 			one.err = x.conclude(one, r)
 		}
-		if one.err != nil && !u.late {
+		if one.err != nil && !u.Own.late {
 			x.add(u)
 		}
 	}
 	if len(r.inputs) > 0 {
-		x.w.s.waiting.Add(int64(r.weight()))
+		x.w.inbox.waiting.Add(int64(r.weight()))
 		x.w.commit(r, nil)
 	}
 }
@@ -210,27 +212,16 @@ func (x *rejudging) conclude(one *rejudged, r *request) error {
 	if err != nil {
 		return err
 	}
-	if u.lost || u.behind || u.cfg != one.cfg || u.siteID != one.siteID {
+	if x.w.fleet.Current(u) == nil || u.Config != one.cfg || u.Own.siteID != one.siteID {
 		return errChanged
 	}
-	next, m, err := one.found.Finish(context.Background(), &state.Health, x.w.s.clock())
+	next, m, err := one.found.Finish(context.Background(), &state.Health, x.w.clock())
 	if err != nil {
 		return err
 	}
-	r.inputs = append(r.inputs, store.Input{Kind: store.InputRejudged, DeviceID: u.id, Payload: next.AppendBinary(nil)})
+	r.inputs = append(r.inputs, store.Input{Kind: store.InputRejudged, DeviceID: u.ID, Payload: next.AppendBinary(nil)})
 	r.rejudged = append(r.rejudged, m)
 	return nil
-}
-
-// decodeRejudged reads what a conclusion was logged as. One that cannot be read is none:
-// the late readings are still known as such, and are judged again.
-func decodeRejudged(payload []byte) engine.Input {
-	e := engine.Input{Kind: engine.Rejudged}
-	var h health.State
-	if rest, err := h.DecodeBinary(payload); err == nil && len(rest) == 0 {
-		e.Health = &h
-	}
-	return e
 }
 
 // mend adds to the group what its rejudged inputs mean for the record.
@@ -245,10 +236,10 @@ func (r *request) mend(g *group) {
 
 // formerLimits notes what a unit was judged by until now, if it is judged by others.
 func (g *group) formerLimits(st *staged, was *engine.Config, now rimewatch.Time) {
-	if st.unit.added || st.state.Health.Newest() == 0 || was.Health.Limits.Same(&st.cfg.Health.Limits) {
+	if st.Device.Added || st.State.Health.Newest() == 0 || was.Health.Limits.Same(&st.Config.Health.Limits) {
 		return
 	}
 	g.result.Former = append(g.result.Former, &rimewatch.FormerLimits{
-		WorkspaceID: st.unit.workspaceID, DeviceID: st.unit.id, Until: now, Limits: was.Health.Limits,
+		WorkspaceID: st.Device.WorkspaceID, DeviceID: st.Device.ID, Until: now, Limits: was.Health.Limits,
 	})
 }

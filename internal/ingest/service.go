@@ -10,9 +10,8 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/dense"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/limit"
-	"github.com/rimewatch/rimewatch/internal/presence"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/rejudge"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -130,81 +129,73 @@ type nobody struct{}
 func (nobody) Publish(*publish.Commit) {}
 
 const (
-	queueRequests = 16_384
-	tickEvery     = 500 * time.Millisecond
-	tickSlice     = 2_000 // deadlines in one commit: a mass outage comes in slices
-	downtimeKept  = 30 * rimewatch.Day
+	tickEvery    = 500 * time.Millisecond
+	tickSlice    = 2_000 // deadlines in one commit: a mass outage comes in slices
+	downtimeKept = 30 * rimewatch.Day
 )
 
 // Service is the write path: it queues what is to be written and answers what is
 // known of the devices now. Start it before use, stop it after the last use.
 type Service struct {
-	cfg   Config
-	store Store
-	log   *slog.Logger
+	*base
+	inbox *inbox
+	known *known
+	fleet *fleet.Fleet[about]
 
-	queue   chan *request
-	calls   chan func(*writer) // to be run by the writer goroutine between two groups
-	waiting atomic.Int64       // inputs in the queue
-	pool    sync.Pool          // of *request
-
-	// mu guards what readers and the checkpointer see of the units. The writer goroutine
-	// changes the units, and the committer what follows from a group that is durable;
-	// both hold mu only to do so.
-	mu         sync.RWMutex
-	units      dense.Index[unit]
-	memory     memory
-	durable    position // of the last commit
-	totals     map[int64]*totals
-	downtimes  []presence.Downtime          // of the service, oldest first
-	verdicts   [len(rimewatch.Verdicts)]int // see Verdicts
-	configs    configs
-	settings   settings    // of the writer goroutine; it holds mu to replace them
-	lagging    atomic.Bool // units may still be judged by older settings
-	refreshing sync.Mutex  // held to read settings and hand them over, so that older ones never come last
-
-	trouble limit.Gate // of what is logged
-
+	refreshing    sync.Mutex // held to read settings and hand them over, so that older ones never come last
 	checkpointing sync.Mutex
-	copies        []copied     // kept for the next checkpoint; under checkpointing
-	worst         atomic.Int64 // ns, the longest commit
-	fetched       atomic.Int64 // states that came back from the disk
+	copies        fleet.Copies[about] // kept for the next checkpoint; under checkpointing
 
-	unreadable atomic.Int64  // checkpoints
-	loaded     chan struct{} // closed when no unit is behind any more
-	stopping   chan struct{}
-	stopOnce   sync.Once
-	stopped    atomic.Bool
-	senders    sync.RWMutex   // held for reading while a request is being queued
-	portioned  sync.WaitGroup // requests that come in portions
-	workers    sync.WaitGroup
+	stopOnce sync.Once
+	workers  sync.WaitGroup
+}
+
+// base is what every part of the write path is given.
+type base struct {
+	cfg     Config
+	store   Store
+	log     *slog.Logger
+	trouble limit.Gate // of what is logged
+}
+
+func (b *base) clock() rimewatch.Time { return rimewatch.TimeOf(b.cfg.Now()) }
+
+// troubled logs a failure of the store, at most once a minute: a full disk
+// fails every commit, and the log often lies on the same disk.
+func (b *base) troubled(what string, err error) {
+	if more, ok := b.trouble.Pass(b.clock(), time.Minute); ok {
+		b.log.Error(what+" failed", "err", err, "more_since_last", more)
+	}
+}
+
+// known is what readers see of the fleet beside its devices. The writer goroutine changes
+// what follows from states, and the committer what follows from a group that is durable;
+// both hold the fleet's lock only to do so.
+type known struct {
+	durable  fleet.Position // of the last commit
+	totals   map[int64]*totals
+	verdicts [len(rimewatch.Verdicts)]int // see Verdicts
+	settings settings                     // of the writer goroutine; it holds the lock to replace them
+	lagging  atomic.Bool                  // units may still be judged by older settings
+	worst    atomic.Int64                 // ns, the longest commit
+	loaded   chan struct{}                // closed when no unit is behind any more
 }
 
 // New makes a service; Start brings it to life.
 func New(cfg Config) *Service {
 	cfg.defaults()
-	s := &Service{
-		cfg:      cfg,
-		store:    cfg.Store,
-		log:      cfg.Logger,
-		queue:    make(chan *request, queueRequests),
-		calls:    make(chan func(*writer)),
-		totals:   make(map[int64]*totals),
-		loaded:   make(chan struct{}),
-		stopping: make(chan struct{}),
+	return &Service{
+		base:  &base{cfg: cfg, store: cfg.Store, log: cfg.Logger},
+		inbox: newInbox(&cfg),
+		known: &known{totals: make(map[int64]*totals), loaded: make(chan struct{})},
+		fleet: fleet.New[about](fleet.Config{Store: cfg.Store, Logger: cfg.Logger, StateMemory: cfg.StateMemory}),
 	}
-	s.memory.most = int(max(cfg.StateMemory/StateBytes, 1))
-	s.configs.init()
-	s.pool.New = func() any { return &request{done: make(chan error, 1)} }
-	return s
 }
-
-func (s *Service) clock() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) }
 
 // Start rebuilds the units from the store and begins to take requests. Those of a
 // large fleet are rebuilt when they are needed, and all the others meanwhile.
 func (s *Service) Start(ctx context.Context) error {
-	w := newWriter(s)
+	w := newWriter(s.base, s.inbox, s.known, s.fleet)
 	if err := (&recovery{w}).recover(ctx); err != nil {
 		return err
 	}
@@ -227,7 +218,7 @@ func (s *Service) Start(ctx context.Context) error {
 // applySettings applies the settings in force to all units: a crash may have come
 // between a change and its reaching them.
 func (s *Service) applySettings(ctx context.Context) {
-	s.lagging.Store(true)
+	s.known.lagging.Store(true)
 	if err := s.RefreshSettings(ctx); err != nil {
 		s.troubled("apply the settings of workspaces", err)
 	}
@@ -236,47 +227,13 @@ func (s *Service) applySettings(ctx context.Context) {
 // Stop refuses new requests, commits those that wait and returns when nothing runs any
 // more. It writes no checkpoints: the next start reads what is missing from the log.
 func (s *Service) Stop() {
-	s.stopOnce.Do(func() {
-		s.senders.Lock()
-		s.stopped.Store(true)
-		s.senders.Unlock()
-		s.portioned.Wait()
-		close(s.stopping)
-	})
+	s.stopOnce.Do(s.inbox.stop)
 	s.workers.Wait()
 }
 
-// request is one caller waiting for a commit.
-type request struct {
-	inputs  []store.Input
-	beats   []store.Input // heartbeats beside them
-	devices []*deviceOp
-	alert   *alertOp
-	// settings hold from now on, nil = as before.
-	settings *settings
-	clock    *clockOp
-	// siteGone is the id of a site that was deleted, 0 = none.
-	siteGone int64
-	rejudged []rejudge.Mending // what each of the inputs, which are InputRejudged then, means for the record
-	answer   *store.Answer     // kept with what the request writes, nil = none
-	alerts   int               // changes of alerts in the group that it was committed in
-	done     chan error
-}
-
-// weight is what a request counts for in the queue and in a group.
-func (r *request) weight() int { return len(r.inputs) + len(r.beats) + 1 }
-
 // WorstCommit is the longest that a group took since the last call, from its staging to
 // its commit: for metrics.
-func (s *Service) WorstCommit() time.Duration { return time.Duration(s.worst.Swap(0)) }
-
-// troubled logs a failure of the store, at most once a minute: a full disk
-// fails every commit, and the log often lies on the same disk.
-func (s *Service) troubled(what string, err error) {
-	if more, ok := s.trouble.Pass(s.clock(), time.Minute); ok {
-		s.log.Error(what+" failed", "err", err, "more_since_last", more)
-	}
-}
+func (s *Service) WorstCommit() time.Duration { return time.Duration(s.known.worst.Swap(0)) }
 
 // QueueDepth is the number of inputs that wait, for metrics and readiness.
-func (s *Service) QueueDepth() int64 { return s.waiting.Load() }
+func (s *Service) QueueDepth() int64 { return s.inbox.waiting.Load() }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -40,13 +41,13 @@ func (l workspaceLimits) of(workspaceID int64, equipmentType string) *rimewatch.
 	return w.LimitsOf(equipmentType)
 }
 
-func (s *Service) readSettings(ctx context.Context) (settings, error) {
-	list, err := s.store.Workspaces(ctx)
+func (b *base) readSettings(ctx context.Context) (settings, error) {
+	list, err := b.store.Workspaces(ctx)
 	if err != nil {
 		return settings{}, err
 	}
 	out := settings{limits: make(workspaceLimits), days: make(map[int64]days, len(list)), zones: make(map[int64]string)}
-	sites, err := s.store.AllSites(ctx)
+	sites, err := b.store.AllSites(ctx)
 	if err != nil {
 		return settings{}, err
 	}
@@ -59,7 +60,7 @@ func (s *Service) readSettings(ctx context.Context) (settings, error) {
 			out.limits[list[i].ID] = list[i].Limits
 		}
 	}
-	out.windows, err = s.readMaintenance(ctx)
+	out.windows, err = b.readMaintenance(ctx)
 	return out, err
 }
 
@@ -77,16 +78,16 @@ func (s *Service) RefreshSettings(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.mu.RLock()
-	same := reflect.DeepEqual(now, s.settings)
-	s.mu.RUnlock()
-	if same && !s.lagging.Load() {
+	s.fleet.RLock()
+	same := reflect.DeepEqual(now, s.known.settings)
+	s.fleet.RUnlock()
+	if same && !s.known.lagging.Load() {
 		return nil
 	}
 	s.store.PutLimits(now.limits)
 	for {
 		r := &request{settings: &now, done: make(chan error, 1)}
-		if err := s.send(ctx, r); err != nil {
+		if err := s.inbox.send(ctx, r); err != nil {
 			return err
 		}
 		if len(r.inputs) < settingsSlice {
@@ -107,30 +108,30 @@ func (s *Service) watchSettings() {
 // them to some of the units that are judged by others. Each carries the change
 // alone: a change of the device in the same commit stays what it is.
 func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
-	w.s.mu.Lock()
-	w.s.settings = *now
-	w.s.mu.Unlock()
-	w.s.lagging.Store(true)
-	parsed := make(map[*engine.Config]configuration) // thousands of units share one
-	for u := range w.s.units.All() {
-		is, ok := parsed[u.cfg]
+	w.fleet.Lock()
+	w.known.settings = *now
+	w.fleet.Unlock()
+	w.known.lagging.Store(true)
+	parsed := make(map[*engine.Config]fleet.Configuration) // thousands of units share one
+	for u := range w.fleet.All() {
+		is, ok := parsed[u.Config]
 		if !ok {
-			is = w.s.configs.parsed(u.cfg)
-			parsed[u.cfg] = is
+			is = w.fleet.Configs.Parsed(u.Config)
+			parsed[u.Config] = is
 		}
-		want := configuration{
-			Workspace: now.limits.of(u.workspaceID, is.Type), Windows: now.windows.of(u.workspaceID, u.siteID, u.id), OnlyThat: true,
+		want := fleet.Configuration{
+			Workspace: now.limits.of(u.WorkspaceID, is.Type), Windows: now.windows.of(u.WorkspaceID, u.Own.siteID, u.ID), OnlyThat: true,
 		}
-		want.Zone, want.Since = now.zoneOf(u.workspaceID, u.siteID)
+		want.Zone, want.Since = now.zoneOf(u.WorkspaceID, u.Own.siteID)
 		if !reflect.DeepEqual(want.Workspace, is.Workspace) || !reflect.DeepEqual(want.Windows, is.Windows) || want.Zone != is.Zone || want.Since != is.Since {
-			inputs = append(inputs, store.Input{Kind: store.InputDevice, DeviceID: u.id, Payload: want.encode()})
+			inputs = append(inputs, store.Input{Kind: store.InputDevice, DeviceID: u.ID, Payload: want.Encode()})
 			if len(inputs) == settingsSlice {
 				return inputs
 			}
 		}
 	}
 	if len(inputs) == 0 {
-		w.s.lagging.Store(false)
+		w.known.lagging.Store(false)
 	}
 	return inputs
 }

@@ -57,17 +57,17 @@ func (m *sites) at(workspaceID, id int64) *site {
 
 // assign puts a unit into a site, out of the one where it was; 0 = none.
 func (m *sites) assign(u *unit, id int64) {
-	if u.siteID != 0 {
-		x := m.byID[u.siteID]
+	if u.Own.siteID != 0 {
+		x := m.byID[u.Own.siteID]
 		last := x.units[len(x.units)-1]
-		x.units[u.siteSlot], last.siteSlot = last, u.siteSlot
+		x.units[u.Own.siteSlot], last.Own.siteSlot = last, u.Own.siteSlot
 		x.units = x.units[:len(x.units)-1]
-		m.touch(u.siteID)
+		m.touch(u.Own.siteID)
 	}
-	u.siteID = id
+	u.Own.siteID = id
 	if id != 0 {
-		x := m.at(u.workspaceID, id)
-		u.siteSlot = int32(len(x.units))
+		x := m.at(u.WorkspaceID, id)
+		u.Own.siteSlot = int32(len(x.units))
 		x.units = append(x.units, u)
 		m.touch(id)
 	}
@@ -81,11 +81,11 @@ func (m *sites) touch(id int64) {
 	}
 }
 
-// silent reports whether a device should be heard and is not.
-func (u *unit) silent() bool { return !u.online && !u.announced && u.changedAt != 0 }
+// quiet reports whether a device should be heard and is not.
+func quiet(u *unit) bool { return !u.Online && !u.Announced && u.ChangedAt != 0 }
 
-func (u *unit) offlineAlert() *rimewatch.Alert {
-	for _, row := range u.alerts {
+func offlineAlert(u *unit) *rimewatch.Alert {
+	for _, row := range u.Alerts {
 		if row.Type == rimewatch.DeviceOffline {
 			return row
 		}
@@ -103,10 +103,10 @@ func (x *site) outage() (from rimewatch.Time, silent, before int, found bool) {
 	online := 0
 	for _, u := range x.units {
 		switch {
-		case u.online:
+		case u.Online:
 			online++
-		case u.silent():
-			at = append(at, u.changedAt)
+		case quiet(u):
+			at = append(at, u.ChangedAt)
 		}
 	}
 	slices.Sort(at)
@@ -159,14 +159,14 @@ func (x *site) judge(now rimewatch.Time) verdict {
 		return v
 	}
 	for _, u := range x.units {
-		row := u.offlineAlert()
+		row := offlineAlert(u)
 		switch {
 		case len(v.release)+len(v.suppress) >= siteSlice:
 			return v
 		case row == nil:
 		case row.SuppressedBy != 0 && row.SuppressedBy != inhibits:
 			v.release = append(v.release, u)
-		case row.SuppressedBy == 0 && inhibits != 0 && u.silent() && u.changedAt >= since:
+		case row.SuppressedBy == 0 && inhibits != 0 && quiet(u) && u.ChangedAt >= since:
 			v.suppress = append(v.suppress, u)
 		}
 	}
@@ -184,13 +184,13 @@ func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
 	critical := false
 	for _, u := range x.units {
 		switch {
-		case u.silent() && u.changedAt >= a.ConditionStartedAt:
+		case quiet(u) && u.ChangedAt >= a.ConditionStartedAt:
 			v.silent++
-			row := u.offlineAlert()
+			row := offlineAlert(u)
 			critical = critical || row != nil && row.Severity == rimewatch.Critical && row.SuppressedBy == a.ID
-		case u.online && u.changedAt > a.ConditionStartedAt:
-			back = append(back, u.changedAt)
-		case u.online:
+		case u.Online && u.ChangedAt > a.ConditionStartedAt:
+			back = append(back, u.ChangedAt)
+		case u.Online:
 			v.devices++
 		}
 	}
@@ -239,7 +239,7 @@ func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 	v := x.judge(now)
 	if v.open {
 		if err := w.prepareOutage(x, &v); err != nil {
-			w.s.troubled("look up a site", err)
+			w.troubled("look up a site", err)
 			return false
 		}
 		if !v.open {
@@ -265,7 +265,7 @@ func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 func (w *writer) prepareOutage(x *site, v *verdict) error {
 	ctx := context.Background()
 	if !x.asked {
-		list, _, err := w.s.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
+		list, _, err := w.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (w *writer) prepareOutage(x *site, v *verdict) error {
 	if !v.open {
 		return nil
 	}
-	known, err := w.s.store.Sites().Get(ctx, x.workspaceID, x.id)
+	known, err := w.store.Sites().Get(ctx, x.workspaceID, x.id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		x.lastAlertAt, v.open = rimewatch.MaxTime, false
 		return nil
@@ -383,7 +383,7 @@ func (w *writer) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, k
 // inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
 // again.
 func (w *writer) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
-	if u.deleted {
+	if u.Deleted {
 		return 0
 	}
 	return w.inhibitOffline(w.stage(u), by, now)
@@ -392,7 +392,7 @@ func (w *writer) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time
 // inhibitOffline sets what inhibits a device's silence, nil = nothing; it returns
 // how many alerts that changes.
 func (w *writer) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
-	for i, row := range st.alerts {
+	for i, row := range st.Alerts {
 		if row.Type == rimewatch.DeviceOffline && !inhibitedBy(row, by) {
 			w.inhibit(st, i, by, now)
 			return 1
@@ -412,14 +412,14 @@ func inhibitedBy(row, by *rimewatch.Alert) bool {
 
 // inhibit sets what inhibits the i-th alert of a device, nil = nothing any more.
 func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
-	row := *st.alerts[i]
+	row := *st.Alerts[i]
 	row.SuppressedBy = 0
 	kind := rimewatch.TransitionReleased
 	if by != nil {
 		row.SuppressedBy = by.ID
 		kind = rimewatch.TransitionSuppressed
 	}
-	w.putAlert(st.unit.alerts, &st.alerts, i, &row)
+	w.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
 	w.group.tell(kind, &row, now, "", "")
 	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
@@ -428,7 +428,7 @@ func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.T
 func (w *writer) committedSites(g *group) {
 	for i := range g.sites {
 		x, alerts := g.sites[i].site, g.sites[i].alerts
-		t := w.s.total(x.workspaceID)
+		t := w.known.total(x.workspaceID)
 		t.add(alertCounts(x.alerts), -1)
 		t.add(alertCounts(alerts), 1)
 		if len(x.alerts) > 0 && len(alerts) == 0 {
@@ -442,10 +442,10 @@ func (w *writer) committedSites(g *group) {
 // SiteDeleted is called when a site is deleted: its devices are without one, its
 // alert is over, and their own count again.
 func (s *Service) SiteDeleted(ctx context.Context, id int64) error {
-	if err := s.send(ctx, &request{siteGone: id, done: make(chan error, 1)}); err != nil {
+	if err := s.inbox.send(ctx, &request{siteGone: id, done: make(chan error, 1)}); err != nil {
 		return err
 	}
-	s.lagging.Store(true) // windows of the site are theirs no more
+	s.known.lagging.Store(true) // windows of the site are theirs no more
 	return s.RefreshSettings(ctx)
 }
 
@@ -458,7 +458,7 @@ func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
 		st := w.stage(u)
 		if st.siteID == id {
 			st.siteID = 0
-			w.group.moved(st.alerts, rimewatch.Place{SiteID: id}, now)
+			w.group.moved(st.Alerts, rimewatch.Place{SiteID: id}, now)
 			w.inhibitOffline(st, nil, now)
 			w.releasePredictions(st, now)
 		}

@@ -2,9 +2,7 @@ package ingest
 
 import (
 	"context"
-	"time"
 
-	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -21,17 +19,17 @@ func (s *Service) Submit(ctx context.Context, inputs []store.Input, vitals []sto
 			}
 		}
 	}
-	r := s.pool.Get().(*request)
+	r := s.inbox.pool.Get().(*request)
 	r.inputs = inputs
 	r.hear(s, vitals)
 	var err error
 	if ends := s.cfg.portions(ctx, inputs); len(ends) > 1 {
-		err = r.sendAll(ctx, s, ends)
+		err = s.inbox.sendAll(ctx, r, ends)
 	} else {
-		err = s.send(ctx, r)
+		err = s.inbox.send(ctx, r)
 	}
 	r.inputs, r.beats, r.devices, r.answer = nil, nil, nil, nil
-	s.pool.Put(r)
+	s.inbox.pool.Put(r)
 	return err
 }
 
@@ -65,100 +63,4 @@ func (c *Config) portions(ctx context.Context, inputs []store.Input) (ends []int
 		}
 	}
 	return ends
-}
-
-// send queues a request and waits for its commit. Once queued it is waited for
-// in any case: the writer still works with what the caller handed over.
-func (s *Service) send(ctx context.Context, r *request) error {
-	if err := cancelled(ctx); err != nil {
-		return err
-	}
-	r.answer = store.AnswerOf(ctx)
-	if err := s.enqueue(r); err != nil {
-		return err
-	}
-	return <-r.done
-}
-
-// sendAll sends the portions of a request, each when the one before is committed. Whether
-// there is room for them is asked once, and a stop waits for all of them.
-func (r *request) sendAll(ctx context.Context, s *Service, ends []int) error {
-	if err := cancelled(ctx); err != nil {
-		return err
-	}
-	if err := r.begin(s); err != nil {
-		return err
-	}
-	defer s.portioned.Done()
-	all, begin, together := r.inputs, 0, 1
-	for len(ends) > 0 {
-		k := min(together, len(ends))
-		end := ends[k-1]
-		ends = ends[k:]
-		if r.inputs = all[begin:end]; begin > 0 {
-			s.waiting.Add(1) // a request counts for one by itself
-		}
-		s.queue <- r
-		if err := <-r.done; err != nil {
-			s.waiting.Add(-int64(len(all) - end))
-			return err
-		}
-		if together = min(2*together, quietPortions); r.alerts > s.cfg.CallerDevices/quietShare {
-			together = 1
-		}
-		r.beats, r.devices, begin = nil, nil, end
-	}
-	return nil
-}
-
-func (r *request) begin(s *Service) error {
-	s.senders.RLock()
-	defer s.senders.RUnlock()
-	if err := r.admit(s); err != nil {
-		return err
-	}
-	s.portioned.Add(1)
-	return nil
-}
-
-func cancelled(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return rimewatch.Wrap(rimewatch.CodeUnavailable, err, "The request was cancelled.")
-	}
-	return nil
-}
-
-func (s *Service) enqueue(r *request) error {
-	s.senders.RLock()
-	defer s.senders.RUnlock()
-	if err := r.admit(s); err != nil {
-		return err
-	}
-	select {
-	case s.queue <- r:
-		return nil
-	default:
-		s.waiting.Add(-int64(r.weight()))
-		return errBusy()
-	}
-}
-
-// admit counts the request among what waits, unless the service stops or there is no room
-// for it. s.senders is held.
-func (r *request) admit(s *Service) error {
-	if s.stopped.Load() {
-		return unavailable("The service is stopping.")
-	}
-	n := int64(r.weight())
-	if s.waiting.Add(n) > int64(s.cfg.QueueInputs) && n < s.waiting.Load() {
-		s.waiting.Add(-n)
-		return errBusy()
-	}
-	return nil
-}
-
-func errBusy() error { return unavailable("The service is busy.") }
-
-func unavailable(message string) error {
-	return &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: message, RetryAfter: time.Second}
 }

@@ -1,14 +1,10 @@
 package ingest
 
 import (
-	"context"
-
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/health"
-	"github.com/rimewatch/rimewatch/internal/prefetch"
 	"github.com/rimewatch/rimewatch/internal/presence"
-	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -62,24 +58,24 @@ func (c *counts) add(o counts, sign int32) {
 }
 
 // replace has a unit count for something else and contribute something else: what it
-// counts for must be durable. Under mu.
+// counts for must be durable. Under the lock.
 func (t *totals) replace(u *unit, now tally, share health.Share) {
 	t.see(u, -1)
-	t.add(u.counted.counts, -1)
+	t.add(u.Own.counted.counts, -1)
 	t.add(now.counts, 1)
-	t.fleet.Replace(u.share, share)
-	u.counted, u.share = now, share
+	t.fleet.Replace(u.Own.share, share)
+	u.Own.counted, u.Own.share = now, share
 	t.see(u, 1)
 }
 
 // see counts the condition of a unit, or takes it away. Presence and alerts count with
 // the commit, so that the conditions never say other than the counts do.
 func (t *totals) see(u *unit, sign int32) {
-	if u.counted.devices == 0 {
+	if u.Own.counted.devices == 0 {
 		return
 	}
-	c := u.counted.condition
-	if c == rimewatch.ConditionOK && u.share.Unjudged() {
+	c := u.Own.counted.condition
+	if c == rimewatch.ConditionOK && u.Own.share.Unjudged() {
 		c = rimewatch.ConditionUnjudged
 	}
 	t.seen[c] += sign
@@ -88,9 +84,9 @@ func (t *totals) see(u *unit, sign int32) {
 // Summary returns the health of a workspace's fleet now. It is O(1): counts
 // are kept up with the commits, what follows from states within two seconds.
 func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	t := s.totals[workspaceID]
+	s.fleet.RLock()
+	defer s.fleet.RUnlock()
+	t := s.known.totals[workspaceID]
 	if t == nil {
 		t = &totals{}
 	}
@@ -100,14 +96,14 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 // SummaryOf returns the health of the devices of some sites, and the alerts of these
 // devices. It looks at every device of the service.
 func (s *Service) SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.HealthSummary {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.fleet.RLock()
+	defer s.fleet.RUnlock()
 	var t totals
-	for u := range s.units.All() {
-		if u.workspaceID == workspaceID && sites.Has(u.siteID) && !u.deleted {
-			t.add(u.counted.counts, 1)
+	for u := range s.fleet.All() {
+		if u.WorkspaceID == workspaceID && sites.Has(u.Own.siteID) && !u.Deleted {
+			t.add(u.Own.counted.counts, 1)
 			t.see(u, 1)
-			t.fleet.Replace(health.Share{}, u.share)
+			t.fleet.Replace(health.Share{}, u.Own.share)
 		}
 	}
 	return t.summary(s.clock())
@@ -135,7 +131,7 @@ func (s *Service) DeviceHealth(deviceID int64) (score float64, drivers []health.
 	now := s.clock()
 	s.look(deviceID, func(u *unit, state *engine.State) {
 		if state.Presence.LastSeen != 0 {
-			c := state.Circumstances(u.cfg, now)
+			c := state.Circumstances(u.Config, now)
 			score, drivers = state.Health.Score(&c), state.Health.Drivers(&c)
 		}
 	})
@@ -146,7 +142,7 @@ func (s *Service) DeviceHealth(deviceID int64) (score float64, drivers []health.
 func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	now := s.clock()
 	s.look(deviceID, func(u *unit, state *engine.State) {
-		c = state.Health.Compliance(&u.cfg.Health, now, u.createdAt)
+		c = state.Health.Compliance(&u.Config.Health, now, u.CreatedAt)
 	})
 	return c
 }
@@ -154,15 +150,15 @@ func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 // DeviceExposure is how long a device was out of limits in the last 24 h.
 func (s *Service) DeviceExposure(deviceID int64) (e health.Exposure) {
 	now := s.clock()
-	s.look(deviceID, func(u *unit, state *engine.State) { e = state.Health.Exposure(&u.cfg.Health, now) })
+	s.look(deviceID, func(u *unit, state *engine.State) { e = state.Health.Exposure(&u.Config.Health, now) })
 	return e
 }
 
 // DeviceZone is what a device's product zone does while no alert is raised.
 func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 	s.look(deviceID, func(u *unit, state *engine.State) {
-		z.OutOfLimitsSince, z.AlertAt = state.Alert.OutOfLimits(&u.cfg.Alert)
-		if !u.online {
+		z.OutOfLimitsSince, z.AlertAt = state.Alert.OutOfLimits(&u.Config.Alert)
+		if !u.Online {
 			z.AlertAt = 0 // delays complete by time only while the device is online
 		}
 		z.Defrosting = state.Unit.Defrosting()
@@ -175,7 +171,7 @@ func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 
 // DeviceSilence returns how long a device may keep silent, and why.
 func (s *Service) DeviceSilence(deviceID int64) (x presence.Silence) {
-	s.look(deviceID, func(u *unit, state *engine.State) { x = state.Presence.Silence(u.cfg.Presence) })
+	s.look(deviceID, func(u *unit, state *engine.State) { x = state.Presence.Silence(u.Config.Presence) })
 	return x
 }
 
@@ -186,11 +182,11 @@ func (s *Service) DeviceClock(deviceID int64) (behind rimewatch.Time, several bo
 	return behind, several
 }
 
-func (s *Service) total(workspaceID int64) *totals {
-	t := s.totals[workspaceID]
+func (k *known) total(workspaceID int64) *totals {
+	t := k.totals[workspaceID]
 	if t == nil {
 		t = &totals{}
-		s.totals[workspaceID] = t
+		k.totals[workspaceID] = t
 	}
 	return t
 }
@@ -205,131 +201,8 @@ func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Tim
 		return health.NewUnjudgedShare(health.Compliance{})
 	case judged:
 		c := state.Circumstances(cfg, now)
-		return health.NewShare(state.Health.Score(&c), state.Health.Compliance(&cfg.Health, now, u.createdAt))
+		return health.NewShare(state.Health.Score(&c), state.Health.Compliance(&cfg.Health, now, u.CreatedAt))
 	default:
-		return health.NewUnjudgedShare(state.Health.Compliance(&cfg.Health, now, u.createdAt))
-	}
-}
-
-// shares keep up what the units contribute to their fleets. Of the writer
-// goroutine.
-type shares struct {
-	s     *Service
-	stale []*unit // changed since their shares were made
-	all   []*unit // refreshed in turn
-	next  int
-}
-
-// changed notes that a unit's share is older than its state.
-func (x *shares) changed(u *unit) {
-	if !u.stale {
-		u.stale = true
-		x.stale = append(x.stale, u)
-	}
-}
-
-// refresh brings what a unit contributes to its fleet up to date. Under mu.
-func (x *shares) refresh(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) {
-	x.replace(u, shareOf(u, state, cfg, now), now)
-}
-
-// replace has a unit contribute something else to its fleet. Under mu.
-func (x *shares) replace(u *unit, share health.Share, now rimewatch.Time) {
-	if share != u.share {
-		x.s.total(u.workspaceID).replace(u, u.counted, share)
-	}
-	u.sharedAt = now
-}
-
-const (
-	// refreshSlice is how many units are refreshed under one hold of the lock.
-	refreshSlice = 512
-	// turnTicks is how many ticks a turn of all units takes at least: it reads those
-	// whose states are not in memory.
-	turnTicks = 10
-	// shareEvery is how old a share must be to be worked out again with a reading, while
-	// the state is at hand; shareAfter when no reading comes.
-	shareEvery = 500 * rimewatch.Millisecond
-	shareAfter = rimewatch.Second
-)
-
-// refreshAll refreshes the units that a commit has changed, and a part of all
-// others: a share ages as its window slides, so that each has its turn every
-// few minutes.
-func (x *shares) refreshAll(now rimewatch.Time) {
-	kept := x.stale[:0]
-	var away []int64
-	for stale := x.stale; len(stale) > 0; {
-		n := min(len(stale), refreshSlice)
-		x.s.mu.Lock()
-		for i, u := range stale[:n] {
-			if i+unitsAhead < len(stale) {
-				prefetch.Of(stale[i+unitsAhead])
-			}
-			state := x.s.memory.state(u)
-			switch {
-			case u.deleted:
-				u.stale = false
-			case now-u.sharedAt < shareAfter || state == nil && len(away) == refreshSlice:
-				kept = append(kept, u)
-			case state == nil:
-				u.stale = false
-				away = append(away, u.id)
-			default:
-				u.stale = false
-				x.refresh(u, state, u.cfg, now)
-			}
-		}
-		x.s.mu.Unlock()
-		stale = stale[n:]
-	}
-	clear(x.stale[len(kept):])
-	x.stale = kept
-	x.refreshAgeing(away, now)
-}
-
-// refreshAgeing takes the next slice of all units in turn, and those that have changed
-// and whose states have left memory since.
-func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) {
-	x.s.mu.Lock()
-	for range min(refreshSlice, len(x.all), len(x.all)/turnTicks+1) {
-		if x.next >= len(x.all) {
-			x.next = 0
-		}
-		u := x.all[x.next]
-		if u.deleted {
-			last := len(x.all) - 1
-			x.all[x.next] = x.all[last]
-			x.all[last] = nil
-			x.all = x.all[:last]
-			if last == 0 {
-				break
-			}
-			continue
-		}
-		if state := x.s.memory.state(u); state != nil {
-			x.refresh(u, state, u.cfg, now)
-		} else {
-			away = append(away, u.id)
-		}
-		x.next++
-	}
-	x.s.mu.Unlock()
-	if len(away) == 0 {
-		return
-	}
-	err := x.s.store.Checkpoints(context.Background(), away, func(c store.Checkpoint) error {
-		var state engine.State
-		u := x.s.units.Get(c.DeviceID)
-		if err := x.s.readCheckpoint(c.State, &facts{}, &state); err != nil {
-			return nil //nolint:nilerr // it is reported when the state is needed
-		}
-		x.s.mu.Lock()
-		defer x.s.mu.Unlock()
-		x.refresh(u, &state, u.cfg, now)
-		return nil
-	})
-	if err != nil {
-		x.s.troubled("read the states of devices", err)
+		return health.NewUnjudgedShare(state.Health.Compliance(&cfg.Health, now, u.CreatedAt))
 	}
 }

@@ -16,7 +16,7 @@ const leastAway = 2 * rimewatch.Second
 // process stood still (stopped, or one commit took that long). The downtime is durable
 // before anything is evaluated at now. An error means that the store still takes no writes.
 func (w *writer) watch(now rimewatch.Time) error {
-	if now-w.watched >= leastAway && (w.away || !w.s.cfg.ByHand) {
+	if now-w.watched >= leastAway && (w.away || !w.cfg.ByHand) {
 		if err := w.addDowntime(now); err != nil {
 			w.away = true
 			return err
@@ -38,17 +38,17 @@ func (w *writer) watch(now rimewatch.Time) error {
 // addDowntime records that nobody watched until a moment. Every deadline moves by it.
 func (w *writer) addDowntime(until rimewatch.Time) error {
 	down := store.Downtime{From: w.watched, To: until}
-	if err := w.s.store.AddDowntime(context.Background(), down); err != nil {
+	if err := w.store.AddDowntime(context.Background(), down); err != nil {
 		return err
 	}
-	w.s.downtimes = append(w.s.downtimes, presence.Downtime(down))
+	w.fleet.AddDowntime(presence.Downtime(down))
 	w.watched = until
 	return nil
 }
 
 // markAlive records that somebody watches at now.
 func (w *writer) markAlive(now rimewatch.Time) error {
-	err := w.s.store.MarkAlive(context.Background(), now)
+	err := w.store.MarkAlive(context.Background(), now)
 	if err != nil {
 		w.away = true
 		return err
@@ -60,9 +60,9 @@ func (w *writer) markAlive(now rimewatch.Time) error {
 // due is when time alone next changes a unit, 0 = never, or its state is not at hand. A
 // downtime has moved it since it was set.
 func (w *writer) due(u *unit) rimewatch.Time {
-	state := w.s.memory.state(u)
-	if state == nil || u.behind || u.lost {
+	state := w.fleet.Current(u)
+	if state == nil {
 		return 0
 	}
-	return earliest(state.Deadline(u.cfg, w.s.downtimes), ackEnds(u.alerts))
+	return earliest(state.Deadline(u.Config, w.fleet.Downtimes()), ackEnds(u.Alerts))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/deadline"
+	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -17,21 +18,23 @@ import (
 // the next is gathered, staged and evaluated upon it. Groups are made durable,
 // shown and answered in order.
 type writer struct {
-	s *Service
+	*base
+	inbox *inbox
+	known *known
+	fleet *fleet.Fleet[about]
 
 	group     *group   // being made
 	underway  *group   // with the committer, nil = none
 	spare     []*group // to be used again
 	handOver  chan *group
 	ended     chan *group
-	evaluated position // of the last group that was evaluated
+	evaluated fleet.Position // of the last group that was evaluated
 
 	sites     sites
 	deadlines deadline.Queue[*unit]
 	ticks     []store.Input // of passTime, kept for the next slice
 
 	shares shares
-	dirty  dirtyUnits
 
 	steppers steppers
 	chains   []chained // of the last part that was stepped ahead, kept for the next
@@ -39,24 +42,17 @@ type writer struct {
 
 	stragglers stragglers
 	rejudging  rejudging
-	lost       []*unit // whose states may be ahead of what is durable
-	away       bool    // the store did not take a group, and nothing was written since
+	away       bool // the store did not take a group, and nothing was written since
 	steps      clockwork
 	orphans    []orphan
 	watched    rimewatch.Time // up to when devices could be heard, but for the downtimes
 	lastAlive  rimewatch.Time // when that was recorded last
 }
 
-// position is how far the log is.
-type position struct {
-	seq store.Seq
-	now rimewatch.Time
-}
-
-func newWriter(s *Service) *writer {
-	w := &writer{s: s, handOver: make(chan *group), ended: make(chan *group, 1)}
+func newWriter(b *base, in *inbox, k *known, f *fleet.Fleet[about]) *writer {
+	w := &writer{base: b, inbox: in, known: k, fleet: f, handOver: make(chan *group), ended: make(chan *group, 1)}
 	w.sites.init()
-	w.shares.s = s
+	w.shares = shares{known: k, fleet: f}
 	w.rejudging.done = make(map[*unit]rimewatch.Time)
 	w.steps.w, w.stragglers.w, w.rejudging.w = w, w, w
 	return w
@@ -75,7 +71,7 @@ const (
 // steppers' help; the committer that it starts makes groups durable.
 func (w *writer) write() {
 	committer := make(chan struct{})
-	w.steppers.start(w.s.cfg.Steppers)
+	w.steppers.start(w.cfg.Steppers)
 	go func() {
 		defer close(committer)
 		for g := range w.handOver {
@@ -93,17 +89,17 @@ func (w *writer) write() {
 	defer tick.Stop()
 	for {
 		select {
-		case r := <-w.s.queue:
+		case r := <-w.inbox.queue:
 			w.commit(r, nil)
 		case g := <-w.ended:
 			w.end(g)
-		case f := <-w.s.calls:
+		case f := <-w.inbox.calls:
 			w.drain()
 			f(w)
 		case <-tick.C:
 			w.drain()
 			w.passTime()
-		case <-w.s.stopping:
+		case <-w.inbox.stopping:
 			w.finish()
 			return
 		}
@@ -114,20 +110,20 @@ func (w *writer) write() {
 func (w *writer) finish() {
 	for {
 		select {
-		case r := <-w.s.queue:
+		case r := <-w.inbox.queue:
 			w.commit(r, nil)
-		case f := <-w.s.calls:
+		case f := <-w.inbox.calls:
 			w.drain()
 			f(w)
 		default:
 			w.drain()
-			now := w.s.clock()
+			now := w.clock()
 			err := w.watch(now)
 			if err == nil {
 				err = w.markAlive(now)
 			}
 			if err != nil {
-				w.s.log.Error("mark alive", "err", err)
+				w.log.Error("mark alive", "err", err)
 			}
 			return
 		}
@@ -195,9 +191,9 @@ func (r *request) solitary() bool { return r != nil && (r.setsBack() || len(r.re
 
 // gather takes what waits beside the first n inputs.
 func (w *writer) gather(n int) {
-	for idle := 0; n < w.s.cfg.GroupInputs && idle < gatherYields; {
+	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields; {
 		select {
-		case r := <-w.s.queue:
+		case r := <-w.inbox.queue:
 			n += w.take(r)
 			idle = 0
 			continue
@@ -205,7 +201,7 @@ func (w *writer) gather(n int) {
 		}
 		if w.underway != nil && n < eagerInputs {
 			select {
-			case r := <-w.s.queue:
+			case r := <-w.inbox.queue:
 				n += w.take(r)
 			case g := <-w.ended:
 				w.end(g)
@@ -224,7 +220,7 @@ func (w *writer) gather(n int) {
 func (w *writer) take(r *request) int {
 	g := w.group
 	n := r.weight()
-	w.s.waiting.Add(-int64(n))
+	w.inbox.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
 	if len(r.devices) > 0 || r.alert != nil || r.settings != nil || r.clock != nil || r.siteGone != 0 {
 		w.drain() // what follows looks at how things stand
@@ -252,18 +248,18 @@ func (w *writer) take(r *request) int {
 // is alone it commits by itself.
 func (w *writer) process(g *group) bool {
 	g.began = time.Now()
-	g.store.Now = max(w.s.clock(), w.evaluated.now)
+	g.store.Now = max(w.clock(), w.evaluated.Now)
 	if len(g.requests) > 0 && g.requests[0].setsBack() {
 		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
 	}
 	for _, r := range g.requests { // by the settings that hold once all of them have been taken
 		for _, op := range r.devices {
-			op.encode(w.s)
+			op.encode(w)
 		}
 	}
-	err := w.watch(w.s.clock())
+	err := w.watch(w.clock())
 	if err == nil {
-		g.commit, err = w.s.store.Stage(context.Background(), &g.store)
+		g.commit, err = w.store.Stage(context.Background(), &g.store)
 	}
 	if err != nil {
 		w.drain()
@@ -316,7 +312,7 @@ func (w *writer) process(g *group) bool {
 // refuse ends a group of which nothing was evaluated.
 func (w *writer) refuse(g *group, err error) {
 	w.away = true
-	w.s.troubled("commit", err)
+	w.troubled("commit", err)
 	g.answer(err)
 	recycle(&w.spare, g)
 }
@@ -325,37 +321,37 @@ func (w *writer) refuse(g *group, err error) {
 // committer calls it, and the writer for a group that is alone.
 func (w *writer) land(g *group) {
 	g.err = g.commit.Commit(context.Background(), &g.result)
-	if took := time.Since(g.began).Nanoseconds(); took > w.s.worst.Load() {
-		w.s.worst.Store(took)
+	if took := time.Since(g.began).Nanoseconds(); took > w.known.worst.Load() {
+		w.known.worst.Store(took)
 	}
 	if g.err != nil {
 		return
 	}
-	w.s.mu.Lock()
-	w.s.durable = position{g.store.Seq, g.store.Now}
+	w.fleet.Lock()
+	w.known.durable = fleet.Position{Seq: g.store.Seq, Now: g.store.Now}
 	for _, c := range g.counts {
-		w.s.total(c.unit.workspaceID).replace(c.unit, c.tally, c.unit.share)
+		w.known.total(c.unit.WorkspaceID).replace(c.unit, c.tally, c.unit.Own.share)
 	}
 	for i, n := range g.verdicts {
-		w.s.verdicts[i] += n
+		w.known.verdicts[i] += n
 	}
 	if g.alone {
 		w.committedAlone(g)
 	}
-	w.s.mu.Unlock()
-	w.s.cfg.Publisher.Publish(&g.events)
+	w.fleet.Unlock()
+	w.cfg.Publisher.Publish(&g.events)
 	g.answer(nil)
 }
 
 // passTime commits the deadlines that have passed.
 func (w *writer) passTime() {
 	w.steps.pass()
-	now := w.s.clock()
-	if w.stragglers.n == 0 {
-		defer w.shares.refreshAll(now)
+	now := w.clock()
+	if w.fleet.Behind() == 0 {
+		defer w.refreshShares(now)
 	}
 	if err := w.watch(now); err != nil {
-		w.s.troubled("write to the store", err)
+		w.troubled("write to the store", err)
 		return
 	}
 	if len(w.orphans) > 0 {
@@ -372,7 +368,7 @@ func (w *writer) passTime() {
 				w.deadlines.Set(u, due)
 				continue
 			}
-			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.id})
+			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.ID})
 		}
 		w.ticks = ticks
 		if len(ticks) == 0 {
@@ -381,17 +377,17 @@ func (w *writer) passTime() {
 		if !w.commit(nil, ticks) {
 			// A full disk: the deadlines are tried again at the next tick.
 			for i := range ticks {
-				w.deadlines.Set(w.s.units.Get(ticks[i].DeviceID), now+rimewatch.Second)
+				w.deadlines.Set(w.fleet.Get(ticks[i].DeviceID), now+rimewatch.Second)
 			}
 			return
 		}
 	}
-	if w.stragglers.n == 0 {
+	if w.fleet.Behind() == 0 {
 		w.passSites(now)
 	}
-	if now-max(w.lastAlive, w.evaluated.now) >= rimewatch.Time(w.s.cfg.AliveEvery.Milliseconds()) {
+	if now-max(w.lastAlive, w.evaluated.Now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
 		if err := w.markAlive(now); err != nil {
-			w.s.troubled("mark alive", err)
+			w.troubled("mark alive", err)
 		}
 	}
 }

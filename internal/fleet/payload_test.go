@@ -1,4 +1,4 @@
-package ingest
+package fleet
 
 import (
 	"testing"
@@ -11,9 +11,9 @@ import (
 // says nothing, rather than something else.
 func TestPayloads(t *testing.T) {
 	level := 70.5
-	beat := encodeHeartbeat(&rimewatch.Heartbeat{Offline: true, BatteryPct: &level})
-	config := (&configuration{Type: "walkin_freezer", IntervalS: 60}).encode()
-	feedback, err := encodePayload(judgement{Verdict: rimewatch.Fixed})
+	beat := EncodeHeartbeat(&rimewatch.Heartbeat{Offline: true, BatteryPct: &level})
+	config := (&Configuration{Type: "walkin_freezer", IntervalS: 60}).Encode()
+	feedback, err := Judgement{Verdict: rimewatch.Fixed}.Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestPayloads(t *testing.T) {
 	if j := decodeFeedback(feedback); j.Kind != engine.Feedback || j.Verdict != rimewatch.Fixed {
 		t.Errorf("feedback: %+v", j)
 	}
-	var c configuration
+	var c Configuration
 	if decodePayload(config, &c); c.Type != "walkin_freezer" || c.IntervalS != 60 {
 		t.Errorf("configuration: %+v", c)
 	}

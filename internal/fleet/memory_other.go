@@ -1,5 +1,5 @@
 //go:build !linux
 
-package ingest
+package fleet
 
 func largePages([]byte) {}

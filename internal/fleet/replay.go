@@ -1,4 +1,4 @@
-package ingest
+package fleet
 
 import (
 	"cmp"
@@ -17,30 +17,30 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// unreplayed holds the logged inputs that the states of units do not know of yet: of
+// unreplayed holds the logged inputs that the states of devices do not know of yet: of
 // all devices after a restart, of some after a group was lost. The store's workers
-// gather them, each those of its own devices. They are packed, and chained by unit:
-// unit.missed is where its chain lies.
-type unreplayed struct {
+// gather them, each those of its own devices. They are packed, and chained by device:
+// Device.missed is where its chain lies.
+type unreplayed[Own any] struct {
 	down    []presence.Downtime // as they were known at the time
-	read    bool                // the checkpoints of its units have been read
-	workers []gatherer
+	read    bool                // the checkpoints of its devices have been read
+	workers []gatherer[Own]
 }
 
 // gatherer is what one worker gathers.
-type gatherer struct {
+type gatherer[Own any] struct {
 	number  int
 	blocks  [][]byte // of records
 	scratch []byte
-	last    position // of all inputs
-	dirty   dirtyUnits
+	last    Position // of all inputs
+	dirty   dirtyDevices[Own]
 }
 
 // recordPlace is where a record lies, 0 = nowhere: worker, block, and offset in it,
 // counted from 1.
 type recordPlace uint64
 
-// chain is the records of one unit.
+// chain is the records of one device.
 type chain struct{ first, last recordPlace }
 
 const (
@@ -48,16 +48,16 @@ const (
 	recordHeader = 8 + 8 + 8 + 4 + 1 // next, seq, now, size, kind
 )
 
-func newUnreplayed() *unreplayed {
-	x := &unreplayed{workers: make([]gatherer, runtime.GOMAXPROCS(0))}
+func newUnreplayed[Own any]() *unreplayed[Own] {
+	x := &unreplayed[Own]{workers: make([]gatherer[Own], runtime.GOMAXPROCS(0))}
 	for i := range x.workers {
 		x.workers[i].number = i
 	}
 	return x
 }
 
-// add takes the next logged input of a unit.
-func (x *unreplayed) add(worker int, u *unit, e *store.Entry) {
+// add takes the next logged input of a device.
+func (x *unreplayed[Own]) add(worker int, d *Device[Own], e *store.Entry) {
 	g := &x.workers[worker]
 	data := e.Input.Payload
 	if e.Input.Kind == store.InputReading {
@@ -71,16 +71,16 @@ func (x *unreplayed) add(worker int, u *unit, e *store.Entry) {
 	binary.LittleEndian.PutUint32(b[24:], uint32(len(data)))
 	b[28] = byte(e.Input.Kind)
 	copy(b[recordHeader:], data)
-	if u.missed.last == 0 {
-		u.missed.first = at
+	if d.missed.last == 0 {
+		d.missed.first = at
 	} else {
-		binary.LittleEndian.PutUint64(x.record(u.missed.last), uint64(at))
+		binary.LittleEndian.PutUint64(x.record(d.missed.last), uint64(at))
 	}
-	u.missed.last = at
+	d.missed.last = at
 }
 
 // room makes room for a record of n bytes.
-func (g *gatherer) room(n int) (recordPlace, []byte) {
+func (g *gatherer[Own]) room(n int) (recordPlace, []byte) {
 	i := len(g.blocks) - 1
 	if i < 0 || cap(g.blocks[i])-len(g.blocks[i]) < n {
 		g.blocks = append(g.blocks, make([]byte, 0, max(recordBlock, n)))
@@ -92,20 +92,20 @@ func (g *gatherer) room(n int) (recordPlace, []byte) {
 }
 
 // record returns the bytes from a record on.
-func (x *unreplayed) record(at recordPlace) []byte {
+func (x *unreplayed[Own]) record(at recordPlace) []byte {
 	return x.workers[at>>56].blocks[at>>32&(1<<24-1)][uint32(at)-1:]
 }
 
-// step steps a unit through its chain, which is empty then: through what its checkpoint
+// step steps a device through its chain, which is empty then: through what its checkpoint
 // does not know of, which may be newer than the chain's beginning. Transitions are
 // dropped: the rows of alerts were committed with the inputs. As in the commit
-// itself, a unit's last reading is told apart from those before it.
-func (x *unreplayed) step(s *Service, u *unit, state *engine.State, out []alert.Transition) []alert.Transition {
-	in := store.Input{DeviceID: u.id}
-	for at := u.missed.first; at != 0; {
+// itself, a device's last reading is told apart from those before it.
+func (x *unreplayed[Own]) step(f *Fleet[Own], d *Device[Own], state *engine.State, out []alert.Transition) []alert.Transition {
+	in := store.Input{DeviceID: d.ID}
+	for at := d.missed.first; at != 0; {
 		b := x.record(at)
 		next := recordPlace(binary.LittleEndian.Uint64(b))
-		if binary.LittleEndian.Uint64(b[8:]) <= uint64(u.savedSeq) {
+		if binary.LittleEndian.Uint64(b[8:]) <= uint64(d.savedSeq) {
 			at = next
 			continue
 		}
@@ -116,16 +116,16 @@ func (x *unreplayed) step(s *Service, u *unit, state *engine.State, out []alert.
 			_, _ = chunk.DecodeReading(data, &in.Reading, 0) // we encoded it
 			in.Payload, in.Last = nil, !x.anotherReading(next, binary.LittleEndian.Uint64(b[8:]))
 		}
-		out, _ = s.step(state, &u.facts, x.down, &in, now, out[:0])
+		out, _ = f.step(state, &d.Facts, x.down, &in, now, out[:0])
 		at = next
 	}
-	u.missed = chain{}
+	d.missed = chain{}
 	return out
 }
 
 // anotherReading reports whether a chain has a reading of commit seq from a place
 // on.
-func (x *unreplayed) anotherReading(at recordPlace, seq uint64) bool {
+func (x *unreplayed[Own]) anotherReading(at recordPlace, seq uint64) bool {
 	for at != 0 {
 		b := x.record(at)
 		if binary.LittleEndian.Uint64(b[8:]) != seq {
@@ -139,14 +139,14 @@ func (x *unreplayed) anotherReading(at recordPlace, seq uint64) bool {
 	return false
 }
 
-// changed notes that an input changes a unit.
-func (g *gatherer) changed(u *unit, seq store.Seq, now rimewatch.Time) {
+// changed notes that an input changes a device.
+func (g *gatherer[Own]) changed(d *Device[Own], seq store.Seq, now rimewatch.Time) {
 	g.dirty.inputs++
-	g.dirty.add(u, seq, now)
+	g.dirty.add(d, seq, now)
 }
 
-// takeDirty adds to the dirty units those of all workers.
-func (x *unreplayed) takeDirty(to *dirtyUnits) {
+// takeDirty adds to the dirty devices those of all workers.
+func (x *unreplayed[Own]) takeDirty(to *dirtyDevices[Own]) {
 	base := to.inputs
 	for i := range x.workers {
 		g := &x.workers[i]
@@ -155,14 +155,14 @@ func (x *unreplayed) takeDirty(to *dirtyUnits) {
 			to.list = append(to.list, d)
 		}
 		to.inputs += g.dirty.inputs
-		g.dirty = dirtyUnits{}
+		g.dirty = dirtyDevices[Own]{}
 	}
-	slices.SortStableFunc(to.list, func(a, b dirtyUnit) int { return cmp.Compare(a.seq, b.seq) })
+	slices.SortStableFunc(to.list, func(a, b dirtyDevice[Own]) int { return cmp.Compare(a.seq, b.seq) })
 }
 
-// inParts has as many goroutines as there are cores call f for a part of a list
+// InParts has as many goroutines as there are cores call f for a part of a list
 // each.
-func inParts[T any](list []T, f func(part []T) error) error {
+func InParts[T any](list []T, f func(part []T) error) error {
 	const least = 64 // worth a goroutine
 	n := max(1, min(runtime.GOMAXPROCS(0), len(list)/least))
 	var (
@@ -183,41 +183,41 @@ func inParts[T any](list []T, f func(part []T) error) error {
 	return first
 }
 
-// replay brings the states of units, which have their place in memory, from their
-// checkpoints to where the log ends. When it fails, no unit has been stepped.
-func (s *Service) replay(x *unreplayed, list []*unit) error {
+// replay brings the states of devices, which have their place in memory, from their
+// checkpoints to where the log ends. When it fails, no device has been stepped.
+func (f *Fleet[Own]) replay(x *unreplayed[Own], list []*Device[Own]) error {
 	if !x.read {
-		if err := inParts(list, s.readCheckpoints); err != nil {
+		if err := InParts(list, f.readCheckpoints); err != nil {
 			return err
 		}
 	}
-	return inParts(list, func(part []*unit) error {
+	return InParts(list, func(part []*Device[Own]) error {
 		var out []alert.Transition
-		for _, u := range part {
-			out = x.step(s, u, s.memory.state(u), out)
+		for _, d := range part {
+			out = x.step(f, d, f.memory.state(d), out)
 		}
 		return nil
 	})
 }
 
-// readCheckpoints reads the states of units, which have their place in memory. One
+// readCheckpoints reads the states of devices, which have their place in memory. One
 // that cannot be read is derived: what the log still holds builds it again, and
 // the rest is learnt from scratch, as are parts of another version. No device may keep the service down.
-func (s *Service) readCheckpoints(list []*unit) error {
+func (f *Fleet[Own]) readCheckpoints(list []*Device[Own]) error {
 	ids := make([]int64, len(list))
-	for i, u := range list {
-		ids[i] = u.id
+	for i, d := range list {
+		ids[i] = d.ID
 	}
-	return s.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
-		u := s.units.Get(c.DeviceID)
-		was, state := u.facts, s.memory.state(u)
-		u.savedSeq = c.Seq
-		err := s.readCheckpoint(c.State, &u.facts, state)
+	return f.store.Checkpoints(context.Background(), ids, func(c store.Checkpoint) error {
+		d := f.devices.Get(c.DeviceID)
+		was, state := d.Facts, f.memory.state(d)
+		d.savedSeq = c.Seq
+		err := f.readCheckpoint(c.State, &d.Facts, state)
 		if err != nil {
-			s.unread(u, err)
+			f.unread(d, err)
 		}
 		if err != nil && !errors.Is(err, engine.ErrAnew) {
-			u.facts, *state, u.savedSeq = was, engine.State{}, 0
+			d.Facts, *state, d.savedSeq = was, engine.State{}, 0
 		}
 		return nil
 	})
@@ -225,8 +225,8 @@ func (s *Service) readCheckpoints(list []*unit) error {
 
 // unread logs a state that cannot be read: at the start only the first, since it may
 // be that of every device.
-func (s *Service) unread(u *unit, err error) {
-	if n := s.unreadable.Add(1); n == 1 || !s.Loading() {
-		s.log.Warn("the state of a device was lost; it is learnt from scratch", "device", u.id, "err", err)
+func (f *Fleet[Own]) unread(d *Device[Own], err error) {
+	if n := f.unreadable.Add(1); n == 1 || f.behind.ended {
+		f.log.Warn("the state of a device was lost; it is learnt from scratch", "device", d.ID, "err", err)
 	}
 }

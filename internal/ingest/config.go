@@ -1,0 +1,60 @@
+package ingest
+
+import (
+	"context"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
+)
+
+// encodeConfig returns a device's configuration.
+func (w *writer) encodeConfig(d *rimewatch.Device) []byte {
+	c := fleet.Configuration{
+		Workspace: w.known.settings.limits.of(d.WorkspaceID, d.EquipmentType), Windows: w.known.settings.windows.of(d.WorkspaceID, d.SiteID, d.ID),
+		Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Habit: d.Habit, Offsets: d.Offsets, Due: d.CalibrationDue,
+	}
+	c.Zone, c.Since = w.zoneOf(d)
+	if !d.Limits.Empty() {
+		c.Limits = d.Limits
+	}
+	return c.Encode()
+}
+
+// zoneOf is settings.zoneOf of a device, whose site may be newer than the settings.
+func (w *writer) zoneOf(d *rimewatch.Device) (zone string, since rimewatch.Time) {
+	zone, since = w.known.settings.zoneOf(d.WorkspaceID, d.SiteID)
+	if d.SiteID != 0 && w.known.settings.zones[d.SiteID] == "" {
+		if site, err := w.store.Sites().Get(context.Background(), d.WorkspaceID, d.SiteID); err == nil {
+			zone = site.TimeZone
+		}
+	}
+	return zone, since
+}
+
+// plainConfigs are the configurations of devices about which nothing is said of
+// their own: most of a large fleet have the same.
+type plainConfigs map[plainConfig]*engine.Config
+
+type plainConfig struct {
+	workspaceID int64
+	zone        string
+	kind        string
+	intervalS   int
+	offlineS    int
+	habit       rimewatch.Habit
+}
+
+func (p plainConfigs) get(w *writer, d *rimewatch.Device) *engine.Config {
+	if !d.Limits.Empty() || len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 || len(w.known.settings.windows[d.WorkspaceID]) > 0 {
+		return w.fleet.Configs.Get(w.encodeConfig(d))
+	}
+	zone, _ := w.known.settings.zoneOf(d.WorkspaceID, d.SiteID)
+	key := plainConfig{d.WorkspaceID, zone, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS, d.Habit}
+	cfg := p[key]
+	if cfg == nil {
+		cfg = w.fleet.Configs.Get(w.encodeConfig(d))
+		p[key] = cfg
+	}
+	return cfg
+}

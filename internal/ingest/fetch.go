@@ -1,0 +1,62 @@
+package ingest
+
+import (
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// StateBytes is what the state of a device takes of Config.StateMemory.
+const StateBytes = fleet.StateBytes
+
+// Memory returns what the states of the devices take now.
+func (s *Service) Memory() fleet.Memory { return s.fleet.Memory() }
+
+// fetch brings the states of a group's devices into memory. What a group needs
+// beyond its inputs, stage brings in one by one.
+func (w *writer) fetch(g *group) error {
+	if w.fleet.AllHere() {
+		return nil
+	}
+	var need fleet.Needed[about]
+	defer need.Done()
+	for _, part := range g.store.Parts {
+		for i := range part {
+			if part[i].Outcome == store.Accepted {
+				w.fleet.Need(&need, part[i].DeviceID)
+			}
+		}
+	}
+	if err := w.makeRoom(need.Away()); err != nil {
+		return err
+	}
+	err := w.fleet.Load(&need)
+	w.fleet.Lock()
+	defer w.fleet.Unlock()
+	w.hear()
+	return err
+}
+
+// makeRoom takes the coldest states out of memory until n more have their place
+// within the budget, or as many as can be.
+func (w *writer) makeRoom(n int) error {
+	cold := w.fleet.Cold(n)
+	if len(cold) == 0 {
+		return nil
+	}
+	if fleet.Dirty(cold) {
+		w.drain() // only what is durable is saved
+		if err := w.watch(w.clock()); err != nil {
+			return err
+		}
+	}
+	return w.fleet.Evict(cold, w.known.durable.Seq)
+}
+
+// look calls f with a unit and its state, under the lock; not at all when there is no
+// such device.
+func (s *Service) look(deviceID int64, f func(u *unit, state *engine.State)) {
+	if err := s.fleet.Look(deviceID, f); err != nil {
+		s.troubled("read the state of a device", err)
+	}
+}
