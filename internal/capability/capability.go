@@ -212,13 +212,13 @@ func (s *State) followCompressor(u *unit.State, slow bool, step float32, learns 
 	if u.Interval() > seldom {
 		sure = 1
 	}
-	switch sure {
-	case s.onFor:
+	switch {
+	case s.onFor >= sure:
 		s.runs, s.onFor, s.began = true, 0, s.edge
 		if learns {
 			s.noteStart(float32(s.edge.Float()))
 		}
-	case s.offFor:
+	case s.offFor >= sure: // more than it where the unit has become slower
 		s.runs, s.offFor = false, 0
 		if learns && u.Phase() != unit.NoPower {
 			s.noteStop(float32(s.edge.Float()))
@@ -483,7 +483,7 @@ func (s *State) Code(c *unit.Codec) {
 	c.Bytes(&s.seen, &s.onFor, &s.offFor, &s.fails, &s.ran, (*uint8)(&s.cause), &s.downs, &s.other)
 	c.Floats(&s.worstIdle, &s.worstStay, &s.limit, &s.stop)
 	c.Bools(&s.falling, &s.runs)
-	c.Check(s.seen <= 3 && s.onFor <= 1 && s.offFor <= 1 && s.cause < numCauses && s.downs <= downsEnd && s.other <= othersEnd)
+	c.Check(s.seen <= 3 && s.cause < numCauses && s.downs <= downsEnd && s.other <= othersEnd)
 }
 
 // Move moves every moment that is remembered by so many milliseconds.

@@ -270,3 +270,29 @@ func TestCodec(t *testing.T) {
 		t.Errorf("%d bytes", len(list))
 	}
 }
+
+// TestSlowerAmidAStop: a compressor that a unit was seen without once, before it reported so seldom
+// that once is enough, stands.
+func TestSlowerAmidAStop(t *testing.T) {
+	b := newBox(t)
+	b.cycle(hour, -20, -18)
+	b.every = 3 * minute
+	met := 0
+	for range 60 {
+		b.reading(8)
+		if other := *b; other.s.runs {
+			other.reading(0.1)
+			before := other.unit.Interval() <= seldom
+			other.reading(0.1)
+			if before && other.unit.Interval() > seldom {
+				met++
+				if other.s.runs || other.s.offFor > 0 {
+					t.Errorf("runs %v, seen without %d times", other.s.runs, other.s.offFor)
+				}
+			}
+		}
+	}
+	if met == 0 {
+		t.Fatal("it was never slower between the two readings")
+	}
+}
