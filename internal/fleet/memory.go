@@ -111,7 +111,8 @@ func (m *memory[Own]) remove(d *Device[Own]) {
 
 // coldest lists at most n devices whose state has not been in use since it was
 // last asked for; all of them when that is not enough. Those that are needed at
-// the moment are left out.
+// the moment are left out, and those that are behind: what they are in memory for, no
+// checkpoint says.
 func (m *memory[Own]) coldest(n int, list []*Device[Own]) []*Device[Own] {
 	n = min(n, m.used())
 	for range 2 * len(m.owners) { // the first turn may find them all in use
@@ -123,7 +124,7 @@ func (m *memory[Own]) coldest(n int, list []*Device[Own]) []*Device[Own] {
 		}
 		d := m.owners[m.hand]
 		switch {
-		case d == nil || d.needed || d.saving:
+		case d == nil || d.needed || d.saving || d.behind:
 		case d.recent:
 			d.recent = false
 		default:

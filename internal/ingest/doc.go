@@ -8,26 +8,21 @@
 //
 // # What is kept in memory
 //
-// Every device has a unit: its configuration and the engine's state. States lie
-// side by side in slabs, up to a budget; beyond it the coldest are only on
-// disk, in their checkpoints.
-//
-// A group is evaluated on the states in place, upon all groups before it. When a
-// commit fails (a full disk), its group and the one evaluated upon it are lost:
-// facts are put back, states are built again from what is durable, and nothing is
-// evaluated before the store takes writes again. Checkpoints of changed units
-// are copied in slices, between two groups, when all that was evaluated is
-// durable, and written beside; after a restart the checkpoint and the log behind it give the same
-// units again, because the engine is deterministic and the log holds every input
-// with the commit's time: readings, heartbeats, ticks of the clock, edits of
-// devices, resolutions by people. In a large fleet that takes longer than senders
-// should wait: the log is read, and what it says of each device is kept packed until
-// a group needs the device, or until its turn comes between two groups. Until all
-// have had theirs (Loading), nothing that spans devices is judged, and the log is kept
-// whole. To read the code, begin at recovery.recover.
+// The states of all devices are a fleet's (package fleet), and what follows from them for
+// readers is in known. A group is evaluated on the states in place, upon all groups before
+// it. When a commit fails (a full disk), its group and the one evaluated upon it are
+// rolled back, and nothing is evaluated before the store takes writes again. Checkpoints
+// are copied between two groups, when all that was evaluated is durable, and
+// written beside. After a start in a large fleet, units catch up with the log while
+// groups come: until all have (Loading), nothing that spans devices is judged.
+// To read the code, begin at recovery.recover.
 //
 // Groups of readings and heartbeats overlap. A group with anything else in it is
 // alone: it looks at how things stand, or changes who a reading belongs to.
+//
+// Its parts, from below: base and inbox know of no other; known is what readers see;
+// the writer goroutine has them and the fleet, and its parts (sites, shares, stragglers,
+// rejudging, steps) are its own; the Service is for all others.
 //
 // # Time
 //
