@@ -1,6 +1,8 @@
 package rimewatch
 
 import (
+	"encoding/base64"
+	"encoding/hex"
 	"net/url"
 	"strings"
 	"time"
@@ -113,12 +115,47 @@ const (
 
 // SenderKey returns the form of id by which the source tells its senders apart. Those
 // of the API are serials, compared case-insensitively; those of other sources are as
-// they call themselves.
+// they call themselves, but for hardware addresses, of which all ways to write them are one.
 func (s *Source) SenderKey(id string) string {
 	if s.Kind == SourceAPI {
 		return SerialKey(id)
 	}
-	return id
+	head, sensor, _ := strings.Cut(id, "/")
+	plain, ok := euiKey(PlainEUI(head))
+	switch {
+	case !ok:
+		return id
+	case len(head) < len(id):
+		return plain + "/" + sensor
+	default:
+		return plain
+	}
+}
+
+// PlainEUI returns an EUI-64 that is written in Base64, as network servers' older versions
+// do, in hexadecimal, and any other text as it is.
+func PlainEUI(id string) string {
+	const length = 12 // of 8 bytes
+	if len(id) != length || id[length-1] != '=' {
+		return id
+	}
+	b, err := base64.StdEncoding.DecodeString(id)
+	if err != nil {
+		return id
+	}
+	return hex.EncodeToString(b)
+}
+
+// euiKey returns an EUI-48 or EUI-64 in small letters without what separates its bytes, or
+// that text is none.
+func euiKey(text string) (key string, ok bool) {
+	const short, long = 12, 16
+	digits := strings.NewReplacer(":", "", "-", "").Replace(text)
+	if n := len(digits); n != short && n != long || len(text) != n && len(text) != n+n/2-1 {
+		return "", false
+	}
+	_, err := hex.DecodeString(digits)
+	return strings.ToLower(digits), err == nil
 }
 
 // Check reports why s cannot be stored: CodeValidationFailed with the fields name,

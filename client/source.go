@@ -112,7 +112,7 @@ type HeldSender struct {
 	FirstAt         rimewatch.Time  `json:"first_at"`
 	LastAt          rimewatch.Time  `json:"last_at"`
 	SuggestedSerial string          `json:"suggested_serial"`
-	Sample          string          `json:"sample"`  // the beginning of the oldest payload
+	Sample          string          `json:"sample"`  // the beginning of the newest payload
 	Preview         json.RawMessage `json:"preview"` // what it would become; null for line protocol
 }
 

@@ -301,3 +301,35 @@ func TestTimesWithoutZone(t *testing.T) {
 		t.Errorf("the zone is taken back: %d accepted, %d held", accepted, held)
 	}
 }
+
+// TestOneAddress: one hardware address is one sender, however it is written, also of one that was
+// bound as it was written then; of what waits the newest value is shown.
+func TestOneAddress(t *testing.T) {
+	h := newHouse(t)
+	id, key := h.newSource(`{"name":"LoRa","template":"chirpstack-v4"}`)
+	at := time.Now().Add(-time.Minute)
+	for i, eui := range []string{"24E124136B502217", "24e124136b502217", "JOEkE2tQIhc="} {
+		if n := h.outcome(h.push("POST", "/in/"+key, chirpStack(eui, at.Add(time.Duration(i)*time.Second), -10-float64(i)))); n.Held != 1 {
+			t.Fatalf("%s: %+v", eui, n)
+		}
+	}
+	held := h.asOwner("GET", fmt.Sprintf("/sources/%d/held", id), "", 200)["senders"].([]any)
+	if len(held) != 1 {
+		t.Fatalf("%d senders wait", len(held))
+	}
+	item := held[0].(map[string]any)["preview"].(map[string]any)["items"].([]any)[0].(map[string]any)
+	if temp := item["readings"].([]any)[0].(map[string]any)["measurements"].(map[string]any)["product_zone_temp"]; temp != -12.0 {
+		t.Errorf("shown is %v", temp)
+	}
+	h.asOwner("POST", fmt.Sprintf("/sources/%d/bind", id), `{"bindings":[{"external_id":"24e124136b502217","device_serial":"ONE"}]}`, 200)
+	if n := h.latest("ONE"); n != -12 {
+		t.Errorf("the newest is %v", n)
+	}
+	id2, key2 := h.newSource(`{"name":"other"}`)
+	h.must(h.Store.PutBindings(t.Context(), 1, id2, []rimewatch.Binding{{ExternalID: "AASjCwAcBTA=", Serial: "ONE"}})) // 00-04-A3-0B-00-1C-05-30
+	for i, eui := range []string{"AASjCwAcBTA=", "0004A30B001C0530", "00:04:a3:0b:00:1c:05:30"} {
+		if n := h.outcome(h.push("POST", "/in/"+key2, chirpStack(eui, at.Add(time.Duration(10+i)*time.Second), 1))); n.Accepted != 1 {
+			t.Errorf("%s: %+v", eui, n)
+		}
+	}
+}

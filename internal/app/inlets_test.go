@@ -105,7 +105,7 @@ func TestWebhookHeldBoundReplayed(t *testing.T) {
 		t.Fatalf("what waits: %v", held)
 	}
 	values := sender["preview"].(map[string]any)["items"].([]any)[0].(map[string]any)["values"].(map[string]any)
-	if values["item.temperature"] != -10.0 {
+	if values["item.temperature"] != -12.0 { // the newest
 		t.Fatalf("values to tap: %v", values)
 	}
 	bound := h.call("POST", fmt.Sprintf("/sources/%d/bind", id), `{"bindings":[{"external_id":"24E1","device_serial":"WIF-9","name":"Walk-in 9","equipment_type":"walkin_freezer"}]}`)

@@ -2,8 +2,6 @@ package inlet
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -238,7 +236,7 @@ func (x *Item) setTime(env *environment, v any) {
 // assemble makes the items of a sender whose name and time are known: of itself, and of
 // those of its sensors that are devices of their own.
 func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) []Item {
-	x.ID, x.Part = plainID(hexEUI(x.ID)), partName(x.Part)
+	x.ID, x.Part = plainID(rimewatch.PlainEUI(x.ID)), partName(x.Part)
 	x.Label = rimewatch.NameFrom(x.Label)
 	if len(x.ID) > maxID {
 		x.Problem = reason(fail("id is longer than %d bytes", maxID))
@@ -535,19 +533,6 @@ func (x *Item) explain(all []leaf) {
 	}
 }
 
-// hexEUI returns an EUI-64 that is written in Base64 as all others write it.
-func hexEUI(id string) string {
-	const length = 12 // of 8 bytes
-	if len(id) != length || id[length-1] != '=' {
-		return id
-	}
-	b, err := base64.StdEncoding.DecodeString(id)
-	if err != nil {
-		return id
-	}
-	return hex.EncodeToString(b)
-}
-
 // plainID returns what a sender calls itself with U+FFFD for control characters,
 // which neither every store nor a binding takes.
 func plainID(s string) string {
@@ -578,72 +563,6 @@ func (e *environment) moment(v any) (rimewatch.Time, error) {
 		return rimewatch.ParseMomentIn(strings.TrimSpace(v), e.payload.Zone, e.payload.Received)
 	default:
 		return 0, fail("is neither a text nor a number")
-	}
-}
-
-// attributes fills in what is known of the device itself.
-func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
-	if l := wantBattery.find(found, level); l != nil {
-		v, _, _ := number(l.value)
-		d.BatteryPct = &v
-	}
-	for _, l := range []*leaf{wantVolts.find(found, volts), wantBattery.find(found, cellVolts)} {
-		if l != nil && d.BatteryPct == nil {
-			v, _, _ := number(l.value)
-			d.setVolts(v)
-		}
-	}
-	if l := wantLow.find(found, yesOrNo); l != nil {
-		d.setLow(l.value, strings.HasSuffix(l.squeezed, "ok"))
-	}
-	if l := wantRSSI.find(found, signal); l != nil {
-		v, _, _ := number(l.value)
-		d.RSSI = &v
-	}
-	if l := wantFirmware.find(found, near); l != nil {
-		d.Firmware, _ = l.value.(string)
-	}
-	for i := range m.device {
-		r := &m.device[i]
-		v, problem := r.value(env)
-		if problem != "" {
-			continue
-		}
-		n, _, err := number(v)
-		switch {
-		case r.name == batteryLow:
-			d.setLow(v, false)
-		case r.name == firmwareVersion:
-			d.Firmware, _ = r.from.text(env)
-		case err != nil:
-		case r.name == batteryPct && n >= 0 && n <= 100:
-			d.BatteryPct = &n
-		case r.name == batteryVolts && d.BatteryPct == nil:
-			d.setVolts(n)
-		case r.name == rssiDBm && n > -200 && n < 100:
-			d.RSSI = &n
-		}
-	}
-	d.Firmware = rimewatch.NameFrom(d.Firmware)
-}
-
-// setVolts notes the level of a battery of this voltage.
-func (d *Device) setVolts(v float64) {
-	if level, ok := rimewatch.BatteryLevel(v); ok {
-		d.BatteryPct = &level
-	}
-}
-
-// setLow notes whether the battery is low by a yes or no, or of one that says that it is in
-// order by how much it is: rtl_433 sends from 0 to 1.
-func (d *Device) setLow(v any, inOrder bool) {
-	yes, ok := truth(v)
-	if n, _, err := number(v); !ok && err == nil {
-		yes, ok = n > rimewatch.BatteryLowPct/100., inOrder
-	}
-	if ok {
-		low := yes != inOrder
-		d.BatteryLow = &low
 	}
 }
 

@@ -59,6 +59,9 @@ func shortItem(x *Item) (lines []string) {
 		if x.Device.RSSI != nil {
 			line += fmt.Sprintf(" rssi=%v", *x.Device.RSSI)
 		}
+		if low := x.Device.BatteryLow; low != nil && *low {
+			line += " low=true"
+		}
 		lines = append(lines, line)
 	}
 	return lines

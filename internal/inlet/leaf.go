@@ -279,14 +279,9 @@ func withoutUnit(key string) string {
 type wanted struct{ tiers []string } // exact squeezed names, separated by blanks
 
 var (
-	wantCO2      = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
-	wantBattery  = wanted{[]string{"batterypct batterypercent batterypercentage batterylevel batterysoc", "battery batt bat rembattcapacity"}}
-	wantVolts    = wanted{[]string{"batteryvoltage batteryv batteryvolts batterymv batvoltage batv battv batmv vbat vbatt vbattery"}}
-	wantLow      = wanted{[]string{"batterylow lowbattery batlow battlow lowbat lowbatt", "batteryok batok"}}
-	wantRSSI     = wanted{[]string{"rssi rssidbm loracrssi lorarssi"}}
-	wantFirmware = wanted{[]string{"firmwareversion firmware fwversion swversion fwver"}}
-	wantID       = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device", "sn", "id", "sensor", "name devicename"}}
-	wantTime     = wanted{[]string{"recordedat", "timestamp ts", "time datetime measuredat reportedat observedat dateobserved timeofsample publishedat when", "lastupdated lastseen"}}
+	wantCO2  = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
+	wantID   = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device", "sn", "id", "sensor", "name devicename"}}
+	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime measuredat reportedat observedat dateobserved timeofsample publishedat when", "lastupdated lastseen"}}
 	// wantSensor are the names of what tells a sensor from all others: those of wantID
 	// that cannot as well be a message's.
 	wantSensor = wanted{wantID.tiers[:3]}
@@ -358,49 +353,4 @@ func near(l *leaf) bool {
 	default:
 		return false
 	}
-}
-
-func percent(l *leaf) bool {
-	v, unit, err := number(l.value)
-	return err == nil && v == float64(int(v)) && v >= 0 && v <= 100 && (unit == "" || unit == "%")
-}
-
-// level reports whether a leaf is a share of a battery's charge. A bare "battery" of 5 and
-// less is as likely one of a few levels or its voltage, and 4 % would wake somebody.
-func level(l *leaf) bool {
-	v, unit, _ := number(l.value)
-	bare := l.squeezed == "battery" || l.squeezed == "batt" || l.squeezed == "bat"
-	return percent(l) && (v > 5 || unit != "" || !bare)
-}
-
-// cellVolts reports whether what is called the battery is its voltage: by its unit, or as no share of
-// a charge is and a lithium cell or two others show.
-func cellVolts(l *leaf) bool {
-	v, unit, err := number(l.value)
-	switch {
-	case err != nil:
-		return false
-	case unit != "":
-		return unit == "V" || unit == "mV"
-	}
-	return v >= 1.8 && v <= 3.7 && v != float64(int(v)) || v >= 1800 && v <= 3700
-}
-
-// volts reports whether a leaf is the voltage of a sensor's battery.
-func volts(l *leaf) bool {
-	v, _, err := number(l.value)
-	_, ok := rimewatch.BatteryLevel(v)
-	return err == nil && ok
-}
-
-// yesOrNo reports whether a leaf says one of them, or how much of it is so.
-func yesOrNo(l *leaf) bool {
-	_, ok := truth(l.value)
-	v, _, err := number(l.value)
-	return ok || err == nil && v >= 0 && v <= 1
-}
-
-func signal(l *leaf) bool {
-	v, _, err := number(l.value)
-	return err == nil && v < 0 && v > -200
 }

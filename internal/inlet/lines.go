@@ -53,15 +53,16 @@ type lineSensor struct {
 }
 
 // step describes one field of a line: number i of the line is a measurement,
-// an observation or the battery.
+// an observation, or something that the sender says of itself.
 type step struct {
-	i       int
-	field   rimewatch.Field
-	flag    rimewatch.Flag
-	unit    string
-	isFlag  bool
-	shut    bool // the flag is false while the value is true
-	battery bool
+	i      int
+	field  rimewatch.Field
+	flag   rimewatch.Flag
+	unit   string
+	isFlag bool
+	shut   bool // the flag is false while the value is true
+	says   attribute
+	bare   bool // of an attribute
 }
 
 type lineField struct {
@@ -199,10 +200,8 @@ func (r *LineReader) follow(steps []step, to *Reading, d *Device) {
 		switch {
 		case x.isFlag && v.truth:
 			into.Flags = into.Flags.WithBool(x.flag, v.yes != x.shut)
-		case x.battery:
-			if n := v.number; v.isNumber && n >= 0 && n <= 100 {
-				d.BatteryPct = &n
-			}
+		case x.says != noAttribute:
+			d.note(x.says, v.any(), x.unit, x.bare)
 		case x.isFlag:
 			to.leftOut(v, x.flag.String(), neither())
 		case !v.isNumber:
@@ -215,18 +214,21 @@ func (r *LineReader) follow(steps []step, to *Reading, d *Device) {
 	}
 }
 
-// leftOut notes that a value of a line is no measurement.
-func (r *Reading) leftOut(v *lineValue, name, problem string) {
-	f := Field{Name: name, Problem: problem, Sent: true}
+// any returns the value as JSON would have it.
+func (v *lineValue) any() any {
 	switch {
 	case v.text != "":
-		f.Found = v.text
+		return v.text
 	case v.isNumber:
-		f.Found = v.number
+		return v.number
 	default:
-		f.Found = v.yes
+		return v.yes
 	}
-	r.Fields = append(r.Fields, f)
+}
+
+// leftOut notes that a value of a line is no measurement.
+func (r *Reading) leftOut(v *lineValue, name, problem string) {
+	r.Fields = append(r.Fields, Field{Name: name, Found: v.any(), Problem: problem, Sent: true})
 }
 
 // find returns the series of the line and leaves the values in r.values.
@@ -339,7 +341,9 @@ func newSeries(key string, fields []lineField) *series {
 			topic := tags["topic"] // of a message that Telegraf read from a broker
 			key = cmp.Or(entity, topic[strings.LastIndexByte(topic, '/')+1:], measurement)
 			l.unit, l.measured = unit, unit != ""
-			if tags["domain"] == "binary_sensor" {
+			if battery := batteryEntity(key, class, unit, tags["domain"]); battery != "" && !slices.ContainsFunc(found, func(l leaf) bool { return l.key == battery }) {
+				key = battery // once: state and value say the same
+			} else if tags["domain"] == "binary_sensor" {
 				key += "_" + class + "_state"
 			} else if read(key).kind == noKind {
 				key += "_" + class
@@ -366,20 +370,31 @@ func (s *series) read(found []leaf, entity bool) {
 	for _, x := range sensed.sensors {
 		s.sensors = append(s.sensors, lineSensor{sensor{local: x.local, path: x.path, key: x.key, label: x.label}, s.steps(found, x.reading.Fields)})
 	}
-	battery := wantBattery.find(found, percent)
 	for i := range found {
-		l := &found[i]
-		if entity && l.measured {
+		if l := &found[i]; entity && l.measured {
 			if x := (step{i: i, unit: l.unit}); l.electric(&x.field) && !done[x.field.String()] {
 				s.board = append(s.board, x)
-			} else if battery == nil && unitKey(l.unit) == "%" && strings.Contains(l.squeezed, "batter") && l.kind == noKind {
-				battery = l
 			}
 		}
 	}
-	if battery != nil {
-		s.board = append(s.board, step{i: at(found, battery.path), battery: true})
+	for _, x := range attributesOf(found) {
+		s.board = append(s.board, step{i: at(found, x.path), says: x.what, unit: x.saidUnit(), bare: x.bare()})
 	}
+}
+
+// batteryEntity returns what an entity of Home Assistant says of a battery, by its class, or its
+// name and unit, as a name that is recognised; "" = it is none.
+func batteryEntity(entity, class, unit, domain string) string {
+	switch of := strings.Contains(squeeze(entity), "batter") || class == "battery"; {
+	case !of:
+	case domain == "binary_sensor":
+		return "battery_low"
+	case unitKey(unit) == "%":
+		return "battery_level"
+	case unitKey(unit) == "v", unitKey(unit) == "mv":
+		return "battery_voltage"
+	}
+	return ""
 }
 
 // electric reports whether the unit of an entity of Home Assistant says that it measures

@@ -380,7 +380,7 @@ func (s *Service) Bindings(ctx context.Context, workspaceID, id int64) ([]rimewa
 }
 
 // Waiting lists the senders of a source of whom payloads wait, and a payload of each,
-// read with everything that could be bound: the oldest with a measurement.
+// read with everything that could be bound: the newest with a measurement.
 func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Page) (list []Waiting, total int, err error) {
 	senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, id, p)
 	if err != nil {
@@ -402,17 +402,17 @@ func (s *Service) WaitingSenders(ctx context.Context, workspaceID int64) (int64,
 	return n, err
 }
 
-// sample finds the payload that shows what a sender is: the first of the oldest few in
-// which a measurement is recognised, otherwise the oldest.
+// sample finds the payload that shows what a sender is: the first of the newest few in
+// which a measurement is recognised, otherwise the newest.
 func (s *Service) sample(ctx context.Context, workspaceID int64, w *Waiting) error {
 	const few = 20
-	after := int64(0)
+	before := int64(0)
 	for n := range few { // one at a time: a payload may be large, and the first mostly does
-		held, err := s.cfg.Store.Held(ctx, workspaceID, w.SourceID, w.ExternalID, after, 1)
+		held, err := s.cfg.Store.NewestHeld(ctx, workspaceID, w.SourceID, w.ExternalID, before, 1)
 		if err != nil || len(held) == 0 {
 			return err
 		}
-		after = held[0].ID
+		before = held[0].ID
 		if held[0].Topic == linesTopic {
 			if n == 0 {
 				w.Body = held[0].Body

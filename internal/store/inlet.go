@@ -47,6 +47,9 @@ type Inlets interface {
 	HeldSenders(ctx context.Context, workspaceID, sourceID int64, p Page) (list []rimewatch.HeldSender, total int, err error)
 	// Held lists payloads of a sender with greater ids, the oldest first.
 	Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) ([]rimewatch.Held, error)
+	// NewestHeld lists payloads of a sender with smaller ids, the newest first; before 0 =
+	// all.
+	NewestHeld(ctx context.Context, workspaceID, sourceID int64, externalID string, before int64, limit int) ([]rimewatch.Held, error)
 	// ReleaseHeld deletes payloads; those that are gone already are left out.
 	ReleaseHeld(ctx context.Context, workspaceID int64, ids []int64) error
 	// HeldTotal returns what waits in a workspace.

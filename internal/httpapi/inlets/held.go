@@ -37,7 +37,7 @@ type HeldSenderJSON struct {
 	FirstAt         rimewatch.Time    `json:"first_at" nullable:"false"`
 	LastAt          rimewatch.Time    `json:"last_at" nullable:"false"`
 	SuggestedSerial string            `json:"suggested_serial"`
-	Sample          string            `json:"sample" doc:"The beginning of the oldest payload in which a measurement is recognised, among the first twenty; otherwise of the oldest."`
+	Sample          string            `json:"sample" doc:"The beginning of the newest payload in which a measurement is recognised, among the last twenty; otherwise of the newest."`
 	Preview         *inlet.ResultJSON `json:"preview" doc:"How it would be read; null for line protocol."`
 }
 

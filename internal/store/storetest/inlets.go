@@ -312,6 +312,17 @@ func (c inlets) held() {
 	payloads, err = c.s.Held(c.ctx, a.ID, x.ID, "s1", h1.ID, 10)
 	c.ok(err)
 	c.same(payloads, []rimewatch.Held{*h2})
+	payloads, err = c.s.NewestHeld(c.ctx, a.ID, x.ID, "s1", 0, 10)
+	c.ok(err)
+	c.same(payloads, []rimewatch.Held{*h2, *h1})
+	payloads, err = c.s.NewestHeld(c.ctx, a.ID, x.ID, "s1", h2.ID, 10)
+	c.ok(err)
+	c.same(payloads, []rimewatch.Held{*h1})
+	payloads, err = c.s.NewestHeld(c.ctx, b.ID, x.ID, "s1", 0, 10)
+	c.ok(err)
+	if len(payloads) != 0 {
+		c.Fatal("another workspace sees what waits")
+	}
 	payloads, err = c.s.Held(c.ctx, b.ID, x.ID, "s1", 0, 10)
 	c.ok(err)
 	if len(payloads) != 0 {

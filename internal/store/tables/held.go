@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"math"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -108,7 +109,19 @@ func (t Inlets) HeldSenders(ctx context.Context, workspaceID, sourceID int64, p 
 }
 
 // Held implements store.Inlets.
-func (t Inlets) Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) (list []rimewatch.Held, err error) {
+func (t Inlets) Held(ctx context.Context, workspaceID, sourceID int64, externalID string, after int64, limit int) ([]rimewatch.Held, error) {
+	return t.heldOf(ctx, workspaceID, sourceID, externalID, "id > ? ORDER BY id LIMIT ?", after, limit)
+}
+
+// NewestHeld implements store.Inlets.
+func (t Inlets) NewestHeld(ctx context.Context, workspaceID, sourceID int64, externalID string, before int64, limit int) ([]rimewatch.Held, error) {
+	if before == 0 {
+		before = math.MaxInt64
+	}
+	return t.heldOf(ctx, workspaceID, sourceID, externalID, "id < ? ORDER BY id DESC LIMIT ?", before, limit)
+}
+
+func (t Inlets) heldOf(ctx context.Context, workspaceID, sourceID int64, externalID, where string, id int64, limit int) (list []rimewatch.Held, err error) {
 	err = t.read(ctx, func(conn Conn) error {
 		src, err := sourceTable.of(ctx, conn, workspaceID, sourceID)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
@@ -118,11 +131,11 @@ func (t Inlets) Held(ctx context.Context, workspaceID, sourceID int64, externalI
 			return err
 		}
 		return each(conn, `SELECT id, source_id, external_id, received_at, topic, query, body, reason, label FROM held
-				WHERE source_id = ? AND external_key = ? AND id > ? AND workspace_id = ? ORDER BY id LIMIT ?`,
+				WHERE source_id = ? AND external_key = ? AND workspace_id = ? AND `+where,
 			func(row Row) {
 				list = append(list, rimewatch.Held{ID: row.ColumnInt64(0), SourceID: row.ColumnInt64(1), ExternalID: row.ColumnText(2), ReceivedAt: columnTime(row, 3),
 					Topic: row.ColumnText(4), Query: row.ColumnText(5), Body: columnBlob(row, 6), Reason: row.ColumnText(7), Label: row.ColumnText(8)})
-			}, sourceID, src.SenderKey(externalID), after, workspaceID, limit)
+			}, sourceID, src.SenderKey(externalID), workspaceID, id, limit)
 	})
 	return list, err
 }
@@ -177,4 +190,69 @@ func (t Inlets) AllHeldBefore(ctx context.Context, before rimewatch.Time, limit 
 		return nil
 	})
 	return n, err
+}
+
+// FoldSenders gives senders the names by which they are compared now, where a version before
+// told them apart, such as by the case of a hardware address: two become one.
+func FoldSenders(conn Conn) error {
+	type sender struct {
+		workspace, source int64
+		was, is           string
+	}
+	var list []sender
+	err := each(conn, `SELECT s.workspace_id, s.id, s.kind, b.external_key FROM binding b JOIN source s ON s.id = b.source_id
+			UNION SELECT s.workspace_id, s.id, s.kind, h.external_key FROM held_sender h JOIN source s ON s.id = h.source_id`, func(row Row) {
+		src := rimewatch.Source{Kind: rimewatch.SourceKind(row.ColumnText(2))}
+		if was := row.ColumnText(3); src.SenderKey(was) != was {
+			list = append(list, sender{row.ColumnInt64(0), row.ColumnInt64(1), was, src.SenderKey(was)})
+		}
+	})
+	for i := 0; i < len(list) && err == nil; i++ {
+		x := &list[i]
+		if err = foldBindings(conn, x.source, x.was, x.is); err == nil {
+			err = foldHeld(conn, x.workspace, x.source, x.was, x.is)
+		}
+	}
+	return err
+}
+
+// foldBindings has bindings of one name be of another one, where that has none for the device.
+func foldBindings(conn Conn, sourceID int64, was, is string) error {
+	_, err := exec(conn, `INSERT INTO binding (source_id, external_id, external_key, serial, serial_key, fields, created_at)
+		SELECT source_id, external_id, ?, serial, serial_key, fields, created_at FROM binding WHERE source_id = ? AND external_key = ?
+		ON CONFLICT (source_id, external_key, serial_key) DO NOTHING`, is, sourceID, was)
+	if err != nil {
+		return err
+	}
+	return execAll(conn, []any{sourceID, was}, "DELETE FROM binding WHERE source_id = ? AND external_key = ?")
+}
+
+// foldHeld has what waits of one name wait of another one.
+func foldHeld(conn Conn, workspaceID, sourceID int64, was, is string) error {
+	senders := func() (int64, error) {
+		return queryInt(conn, "SELECT COUNT(*) FROM held_sender WHERE source_id = ?", sourceID)
+	}
+	before, err := senders()
+	if err != nil {
+		return err
+	}
+	_, err = exec(conn, `INSERT INTO held_sender (source_id, external_id, external_key, label, reason, payloads, bytes, first_at, last_at)
+		SELECT source_id, external_id, ?, label, reason, payloads, bytes, first_at, last_at FROM held_sender WHERE source_id = ? AND external_key = ?
+		ON CONFLICT (source_id, external_key) DO UPDATE SET payloads = held_sender.payloads + excluded.payloads, bytes = held_sender.bytes + excluded.bytes,
+			first_at = CASE WHEN excluded.first_at < held_sender.first_at THEN excluded.first_at ELSE held_sender.first_at END,
+			last_at = CASE WHEN excluded.last_at > held_sender.last_at THEN excluded.last_at ELSE held_sender.last_at END`, is, sourceID, was)
+	if err == nil {
+		err = execAll(conn, []any{sourceID, was}, "DELETE FROM held_sender WHERE source_id = ? AND external_key = ?")
+	}
+	if err == nil {
+		_, err = exec(conn, "UPDATE held SET external_key = ? WHERE source_id = ? AND external_key = ?", is, sourceID, was)
+	}
+	if err != nil {
+		return err
+	}
+	after, err := senders()
+	if err == nil && after != before {
+		err = addHeld(conn, workspaceID, after-before, 0)
+	}
+	return err
 }
