@@ -107,11 +107,11 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.moveIn(ctx, sites); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
-	if err := d.waiting(ctx, d.now()); err != nil {
-		return nil, fmt.Errorf("set up the demo: %w", err)
-	}
 	own := rimewatch.Source{WorkspaceID: d.workspaceID, Kind: rimewatch.SourcePush, Name: "Shell and phone", Enabled: true}
 	if d.Key, err = d.app.Sources.Create(ctx, &own); err != nil {
+		return nil, fmt.Errorf("set up the demo: %w", err)
+	}
+	if err := d.waiting(ctx, d.now()); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
 	return d, nil

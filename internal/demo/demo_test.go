@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -330,6 +331,7 @@ func TestTold(t *testing.T) {
 		}
 	}
 	checkNewcomer(t, d)
+	checkBoard(t, d)
 	checkOwn(t, d)
 	r, err := http.Post("http://"+d.shift.listener.Addr().String()+"/night", "application/json", strings.NewReader(`{}`))
 	if err != nil {
@@ -373,5 +375,34 @@ func checkNewcomer(t *testing.T, d *Demo) {
 	}
 	if device, err := api.Device(t.Context(), Newcomer); err != nil || device.CurrentTemp == nil {
 		t.Errorf("%+v %v", device, err)
+	}
+}
+
+// checkBoard accepts both probes of the board that waits, at once.
+func checkBoard(t *testing.T, d *Demo) {
+	t.Helper()
+	api, err := client.New(d.URL, d.Token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []client.SenderBinding
+	var source string
+	sources, err := api.Sources().List(t.Context())
+	for i := range sources {
+		if sources[i].Kind == "push" {
+			source = strconv.FormatInt(sources[i].ID, 10)
+		}
+	}
+	for sender, err := range api.Sources().Held(t.Context(), source) {
+		if strings.HasPrefix(sender.ExternalID, Board+"/") {
+			list = append(list, client.SenderBinding{ExternalID: sender.ExternalID, DeviceSerial: fmt.Sprint("PROBE-", len(list)), EquipmentType: "other"})
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	outcome, boundErr := api.Sources().Bind(t.Context(), source, list)
+	if len(list) != 2 || err != nil || boundErr != nil || outcome.Accepted < 20 {
+		t.Errorf("%d probes wait, accepted: %+v %v %v", len(list), outcome, err, boundErr)
 	}
 }

@@ -17,6 +17,7 @@ type ResultJSON struct {
 // ItemJSON is what one sender measured at one moment.
 type ItemJSON struct {
 	ExternalID string             `json:"external_id" doc:"What the sender calls itself; of one of its sensors, with what tells that from the others."`
+	Board      string             `json:"board" doc:"What the board is called that the sensor is of, which may have others; empty where it is a sender of its own."`
 	Label      string             `json:"label"`
 	RecordedAt rimewatch.Time     `json:"recorded_at" doc:"null: as it arrives."`
 	Problem    *string            `json:"problem" doc:"Why it cannot be stored."`
@@ -59,6 +60,9 @@ func (r *Result) JSON(say func(english string) string) ResultJSON {
 		x := &r.Items[i]
 		item := ItemJSON{ExternalID: x.Name(), Label: x.Label, RecordedAt: x.At, Problem: problem(cmp.Or(x.Problem, x.Unset)), BatteryPct: x.Device.BatteryPct, RSSI: x.Device.RSSI,
 			Readings: []ItemReading{}, Values: map[string]float64{}}
+		if x.Part != "" {
+			item.Board = x.ID
+		}
 		for _, v := range x.Values {
 			item.Values[v.Expression] = v.Value
 		}

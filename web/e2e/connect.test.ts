@@ -65,6 +65,29 @@ describe('connecting', () => {
     await expect.poll(async () => (await api.send('GET', '/v1/devices?q=Milk')).data.devices[0]?.current_temp).toBeCloseTo(3.5, 2);
   });
 
+  it('binds the values of one board, each in its parts of a degree', async () => {
+    await page.goto('/connect?with=other');
+    await post(await copied(), JSON.stringify({ id: 'raw-1', t_a: -1850, t_b: 35 }));
+    const card = page.locator('[data-sender="raw-1"]');
+    await card.getByRole('button', { name: /t_a/ }).click();
+    await card.getByRole('button', { name: '÷100', exact: true }).click();
+    await card.getByText('−18.5').first().waitFor();
+    await card.getByRole('button', { name: 'Another probe of this board' }).click();
+    const second = card.getByRole('region', { name: 'Probe 2' });
+    await second.getByRole('button', { name: /t_b/ }).click();
+    await second.getByRole('button', { name: '÷10', exact: true }).click();
+    await second.getByText('3.5').first().waitFor();
+    await second.getByLabel('Name').fill('Raw cooler');
+    await visitor.fine('a board with two values');
+    await card.getByRole('button', { name: 'Accept all 2 probes' }).click();
+    await expect.poll(() => card.count()).toBe(0);
+    const of = async (serial: string) => (await api.send('GET', `/v1/devices/${serial}`)).data.device;
+    await expect.poll(async () => (await of('raw-1')).current_temp).toBe(-18.5);
+    expect(await of('raw-1-2')).toMatchObject({ name: 'Raw cooler', current_temp: 3.5, equipment_type: 'walkin_cooler' });
+    await page.goto('about:blank');
+    for (const serial of ['raw-1', 'raw-1-2']) await api.send('DELETE', `/v1/devices/${serial}`);
+  });
+
   it('makes no source for MQTT where the server does not take it in', async () => {
     const count = async () => (await api.send('GET', '/v1/sources')).data.sources.length;
     const before = await count();

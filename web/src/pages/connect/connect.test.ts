@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { dependent, heardBy, type Key } from './keys';
 import { kinds } from './kinds';
 import { mistaken, ownId, payload, said } from './send';
-import { bindingsOf, guess, isLoopback, recognised, valuesOf, type Sender } from './senders';
+import { bindingOf, bindingsOf, boards, draftOf, guess, isLoopback, recognised, shown, typeOf, valuesOf, type Sender } from './senders';
 
 const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
   ({
@@ -92,5 +92,25 @@ describe('the keys of a source', () => {
     const one = key(1, '2026-01-01', [['A', '2026-01-03'], ['B', '2026-01-03']]);
     expect(dependent(one, [one, key(2, '2026-01-01', [['B', '2026-01-04'], ['A', '2026-01-02']])])).toEqual(['A']);
     expect(dependent(one, [one])).toEqual(['A', 'B']);
+  });
+});
+
+describe('a board', () => {
+  const of = (id: string, board: string, temperature: number | null) => {
+    const s = sender(id, temperature, { 'payload.a': -185, 'payload.b': 38 });
+    s.preview!.items[0]!.board = board;
+    return s;
+  };
+  test('has its probes together', () => {
+    const list = [of('esp/2', 'esp', 3), of('other', '', 1), of('esp/1', 'esp', -19), of('x/1', 'x', 2)];
+    expect(boards(list).map((b) => b.map((s) => s.external_id))).toEqual([['esp/1', 'esp/2'], ['other'], ['x/1']]);
+  });
+  test('is bound by its values, each in its unit and parts', () => {
+    const s = of('esp', '', null);
+    const [a, b] = [{ ...draftOf(s), chosen: 'payload.a', parts: 10 }, { ...draftOf(s), nth: 2, name: 'Second', chosen: 'payload.b', unit: '°F' as const, silence: '90' }];
+    expect([shown(s, a), typeOf(s, a), shown(s, b)]).toEqual([-18.5, 'walkin_freezer', (38 - 32) / 1.8]);
+    expect(bindingOf(s, a)).toEqual({ external_id: 'esp', device_serial: 'ESP', name: 'Probe esp', equipment_type: 'walkin_freezer', fields: { product_zone_temp: { from: 'payload.a', scale: 0.1 } } });
+    expect(bindingOf(s, b)).toEqual({ external_id: 'esp', device_serial: 'ESP-2', name: 'Second', equipment_type: 'walkin_cooler', offline_after_s: 5400, fields: { product_zone_temp: { from: 'payload.b', unit: '°F' } } });
+    expect(shown(s, { ...draftOf(s), nth: 2 })).toBeNull();
   });
 });
