@@ -33,7 +33,7 @@ func TestNothingToRead(t *testing.T) {
 		{`500`, 1, `phone: no device is bound to this sender, and product_zone_temp is 500, not between −100 and 200 °C`, nil},
 		{`3.5`, 0, `phone: no device is bound to this sender`, 3.5},
 		{`"abc"`, 1, `phone: no device is bound to this sender, and product_zone_temp is "abc", not a number`, 3.5},
-		{`4.5`, 0, `phone: no device is bound to this sender`, 3.5},
+		{`4.5`, 0, `phone: no device is bound to this sender`, 4.5},
 	} {
 		status, text := h.push("POST", "/in/"+key, `{"id":"phone","temperature":`+c.temperature+`,"unit":"°C","battery":100}`)
 		var answer struct{ Data source.Outcome }
@@ -55,7 +55,7 @@ func TestNothingToRead(t *testing.T) {
 	if _, text := h.push("GET", fmt.Sprintf("/api/v1/sources/%d/held", id), "", "Accept-Language", "es", "Authorization", "Bearer "+h.token); !strings.Contains(text, spanish) {
 		t.Error(text)
 	}
-	if sample := shown()["sample"].(string); !strings.Contains(sample, "3.5") {
+	if sample := shown()["sample"].(string); !strings.Contains(sample, "4.5") {
 		t.Errorf("sample %s", sample)
 	}
 	// A gateway that decodes nothing is told so, too.

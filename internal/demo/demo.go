@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,6 +48,7 @@ type Demo struct {
 	cfg         Config
 	app         *app.App
 	client      *client.Client
+	board       http.Client
 	deviceToken string
 	residents   []*resident
 	temporary   string // directory to remove at the end
@@ -77,7 +79,7 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	d := &Demo{cfg: cfg, Email: ownerEmail}
+	d := &Demo{cfg: cfg, Email: ownerEmail, board: http.Client{Transport: new(http.Transport)}}
 	defer func() {
 		if err != nil {
 			_ = d.Stop()

@@ -44,7 +44,7 @@ func (d *Demo) sendBoard(ctx context.Context, at rimewatch.Time) error {
 	if err != nil {
 		return err
 	}
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := d.board.Do(r)
 	if err != nil {
 		return err
 	}
