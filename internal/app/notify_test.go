@@ -250,7 +250,14 @@ func TestDeadAndSlowReceivers(t *testing.T) {
 	s.webhook(1, "Slow", slow.URL)
 	s.webhook(2, "Good", good.URL)
 	s.temperature(6.8)
-	<-stuck
+	await(t, "the slow one was never tried", func() bool {
+		select {
+		case <-stuck:
+			return true
+		default:
+			return false
+		}
+	})
 	if m := good.next(t); m.body.Type != "alert.opened" {
 		t.Errorf("the good one got %s", m.body.Type)
 	}
