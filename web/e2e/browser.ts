@@ -8,6 +8,7 @@ import { narrow, untidy } from '../scripts/layout.mjs';
 import { patience } from './patience';
 import { slowed } from './slow';
 
+type Theme = 'light' | 'dark';
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 900 };
 
@@ -193,6 +194,11 @@ export class Visitor {
   async fine(what: string) {
     await this.page.locator('h1').filter({ visible: true }).first().waitFor(); // its code may still be on its way
     none(await this.flaws(), `${what}: axe`);
+    await this.fits(what);
+  }
+
+  /** fits is fine but for what axe finds. */
+  private async fits(what: string) {
     await this.headed(what);
     const wide = await this.page.evaluate(() => {
       const edge = document.documentElement.clientWidth;
@@ -205,16 +211,16 @@ export class Visitor {
     await this.quiet(what);
   }
 
-  /** fineInBoth is fine in the light and in the dark, between which nothing but the colours differs, and cuts no label off. */
-  async fineInBoth(what: string) {
-    await this.fine(what);
+  /** fineIn is fine in these themes, between which nothing but the colours differs, and cuts no label off. */
+  async fineIn(what: string, themes: Theme[]) {
+    await this.fits(what);
     none(await this.page.evaluate(untidy), `${what}: what does not fit`);
-    if (await this.page.locator('html[data-theme=rime-dark]').count()) return; // as the wall always is
-    await this.page.emulateMedia({ colorScheme: 'dark' });
-    await this.page.locator('html[data-theme=rime-dark]').waitFor();
-    none(await this.flaws(['color-contrast', 'link-in-text-block']), `${what}, dark: axe`);
-    await this.page.emulateMedia({ colorScheme: 'light' });
-    await this.page.locator('html[data-theme=rime-light]').waitFor();
+    if (new URL(this.page.url()).pathname === '/wall') return none(await this.flaws(), `${what}: axe`); // it is dark, whatever is asked for
+    for (const [i, theme] of themes.entries()) {
+      await this.page.emulateMedia({ colorScheme: theme });
+      await this.page.locator(`html[data-theme=rime-${theme}]`).waitFor();
+      none(await this.flaws(i ? ['color-contrast', 'link-in-text-block'] : undefined), `${what}, ${theme}: axe`);
+    }
   }
 
   /** headed fails when the page has not exactly one heading of its own, or no title. */

@@ -39,7 +39,7 @@ it('says under the headline that nobody would be told, and how to mend it', asyn
   const [said, card] = await Promise.all([notice.boundingBox(), page.getByText('Cooler Harbour').boundingBox()]);
   expect(said!.y + said!.height).toBeLessThan(card!.y);
   expect(said!.y + said!.height).toBeLessThan(phone.height);
-  await visitor.fineInBoth('an overview of which nobody would be told');
+  await visitor.fineIn('an overview of which nobody would be told', ['light', 'dark']);
 
   const { channel } = await shop.office.send('POST', '/v1/channels', { kind: 'webhook', name: 'Night shift', url: `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/` });
   await page.reload();
@@ -61,7 +61,7 @@ it('silences nothing that was not chosen, and asks for the number where it is mo
   expect(await silence.isDisabled()).toBe(true);
   await dialog().getByLabel('Type 2 to confirm').fill('3');
   expect(await silence.isDisabled()).toBe(true);
-  await visitor.fineInBoth('a silence of everything');
+  await visitor.fineIn('a silence of everything', ['light', 'dark']);
   await dialog().getByLabel('Type 2 to confirm').fill('2');
   await silence.click();
   await dialog().waitFor({ state: 'detached' });
@@ -75,7 +75,7 @@ it('says on every page and on the wall that nobody is told, marks what is silent
   }
   await headline('Everything is fine (2 devices), and nobody would be told.');
   expect(await page.getByRole('img', { name: 'Silenced' }).count()).toBe(2);
-  await visitor.fineInBoth('an overview while a silence holds');
+  await visitor.fineIn('an overview while a silence holds', ['light', 'dark']);
   await page.goto('/wall');
   await held().getByText(/^Nobody is told until/).waitFor();
   await visitor.fine('the wall while a silence holds');
