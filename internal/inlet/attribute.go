@@ -34,9 +34,10 @@ var attributes = []struct {
 		return err == nil && ok
 	}},
 	{charge, wantBattery, func(l *leaf) bool { _, ok := cellVolts(l.value, l.saidUnit()); return ok }},
+	{charge, wantBattery, func(l *leaf) bool { return batteryWords[wordOf(l.value)] != unsaid }},
 	{isLow, wanted{[]string{"batterylow lowbattery batlow battlow lowbat lowbatt"}}, yesOrNo},
 	{inOrder, wanted{[]string{"batteryok batok"}}, yesOrNo},
-	{signal, wanted{[]string{"rssi rssidbm loracrssi lorarssi"}}, func(l *leaf) bool { v, _, err := number(l.value); return err == nil && v < 0 && v > lowestSignal }},
+	{signal, wanted{[]string{"rssi rssidbm loracrssi lorarssi lrrrssi", "signal"}}, func(l *leaf) bool { v, _, err := number(l.value); return err == nil && v < 0 && v > lowestSignal }},
 	{firmware, wanted{[]string{"firmwareversion firmware fwversion swversion fwver"}}, near},
 }
 
@@ -88,6 +89,25 @@ var (
 	ruledUnits = map[string]string{batteryPct: "%"}
 )
 
+// batteryWords are the words for how full a battery is.
+var batteryWords = map[string]batteryWord{
+	"ok": saysFull, "good": saysFull, "normal": saysFull, "high": saysFull, "full": saysFull, "medium": saysFull, "middle": saysFull,
+	"low": saysLow, "critical": saysLow, "empty": saysLow, "bad": saysLow, "replace": saysLow,
+}
+
+type batteryWord uint8
+
+const (
+	unsaid batteryWord = iota
+	saysFull
+	saysLow
+)
+
+func wordOf(v any) string {
+	text, _ := v.(string)
+	return strings.ToLower(strings.TrimSpace(text))
+}
+
 // saidUnit returns the unit that is the value's own.
 func (l *leaf) saidUnit() string {
 	if !l.measured {
@@ -109,6 +129,9 @@ func (d *Device) note(what attribute, v any, unit string, bare bool) {
 			d.BatteryPct = &pct
 		} else if volts, ok := cellVolts(v, unit); ok {
 			d.setVolts(volts)
+		} else if said := batteryWords[wordOf(v)]; said != unsaid {
+			low := said == saysLow
+			d.BatteryLow = &low
 		}
 	case voltage:
 		if err == nil {

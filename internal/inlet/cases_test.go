@@ -104,6 +104,23 @@ func TestSenders(t *testing.T) {
 		{"cold/a/temperature", "", "-18,5 °C", "cold/a/temperature product_zone_temp=-18.5"},
 		// One value that is none of several costs itself.
 		{"", "", `{"id":"x","t":1,"temp_1":nan,"temp_2":-18.5,"temp_3": NaN}`, "x/1 !payload.temp_1; x/2 product_zone_temp=-18.5; x/3 !payload.temp_3"},
+		// A list of sensors, of which some have no temperature.
+		{"", "", `{"measurements":[{"serial":"282C1","battery":"ok","measured_at":"2026-11-20T19:20:10Z","params":[{"channel":1,"type":"temperature","value":-18.5},{"channel":2,"type":"humidity","value":30}]},
+			{"serial":"282C2","battery":"low","params":[{"channel":1,"type":"open-close","value":"open"}]}]}`, "282C1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 humidity=30; 282C2 low=true"},
+		// Events that name the device within.
+		{"", "", `{"eventData":{"events":[{"eventTime":"2026-11-20T19:20:10Z","deviceEvent":{"eventId":"e1","deviceId":"9a1c","attribute":"temperature","value":-18.4,"unit":"C"}},
+			{"eventTime":"2026-11-20T19:20:10Z","deviceEvent":{"eventId":"e2","deviceId":"7b2d","attribute":"temperature","value":38.3,"unit":"F"}}]}}`,
+			"9a1c at 2026-11-20T19:20:10.000Z product_zone_temp=-18.4; 7b2d at 2026-11-20T19:20:10.000Z product_zone_temp=3.5"},
+		{"", "", `{"serial":"SN7","measurements":[{"field":"TEMPERATURE","value":-18.5},{"field":"HUMIDITY","value":55}]}`, "SN7 product_zone_temp=-18.5 humidity=55"},
+		// A name that says in which parts of its unit a value counts.
+		{"", "", `{"id":"x","temp_tenths_c":-185}`, "x product_zone_temp=-18.5"},
+		{"", "", `{"id":"x","tempSensorTenthsC":3}`, "x product_zone_temp=0.3"},
+		{"", "", `{"id":"x","temperature_centi":-1850,"humidity_tenths":455}`, "x product_zone_temp=-18.5 humidity=45.5"},
+		{"", "", `{"id":"x","temperature_tenths_f":383}`, "x product_zone_temp=3.5"},
+		// A door that is told to be closed.
+		{"", "", `{"id":"x","temperature":3.5,"doorClosed":true}`, "x product_zone_temp=3.5 door_open=false"},
+		{"", "", `{"id":"x","temperature":3.5,"doorClosed":{"value":false}}`, "x product_zone_temp=3.5 door_open=true"},
+		{"", "", `{"id":"x","temperature":3.5,"door":"closed","door_state":"closed"}`, "x product_zone_temp=3.5 door_open=false"},
 		// Names that are no ASCII, and very long.
 		{"", "", `{"id":"холод 🧊","температура":3.5}`, "холод 🧊 product_zone_temp=3.5"},
 		{"", "", `{"id":"x","Температура воздуха 🧊":3.5}`, "x product_zone_temp=3.5"},

@@ -214,7 +214,7 @@ func namedValue(object map[string]any, keys []string) (name, value string) {
 			if value == "" {
 				value = k
 			}
-		case "name", "n", "type", "variable", "attribute", "quantity", "parameter", "property", "measurement", "datatype", "kind", "code", "measurementid", "deviceclass":
+		case "name", "n", "type", "field", "key", "metric", "param", "sensortype", "variable", "attribute", "quantity", "parameter", "property", "measurement", "datatype", "kind", "code", "measurementid", "deviceclass":
 			text := shortText(object[k])
 			if n := read(text); name == "" && (quantity(text) || n.kind == temperature && n.not == noKind || n.kind == humidity || senseCAP[text] != "") {
 				name = k
@@ -280,11 +280,13 @@ type wanted struct{ tiers []string } // exact squeezed names, separated by blank
 
 var (
 	wantCO2  = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
-	wantID   = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device", "sn", "id", "sensor", "name devicename"}}
-	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime measuredat reportedat observedat dateobserved timeofsample publishedat when", "lastupdated lastseen"}}
+	wantID   = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device channelid", "sn", "id", "sensor", "name devicename"}}
+	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime eventtime measuredat reportedat observedat dateobserved timeofsample publishedat when", "lastupdated lastseen"}}
 	// wantSensor are the names of what tells a sensor from all others: those of wantID
 	// that cannot as well be a message's.
 	wantSensor = wanted{wantID.tiers[:3]}
+	// wantDevice are those that a gateway beside it does not have.
+	wantDevice = wanted{wantID.tiers[:2]}
 )
 
 // find returns the leaf that is meant: the one nearest to the top; nil when there is

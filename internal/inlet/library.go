@@ -153,24 +153,42 @@ func elementsOf(path string, v any, depth int) ([]any, string) {
 			}
 		}
 	case []any:
-		if depth == 0 || len(v) > 0 && depth <= deepest && !slices.ContainsFunc(v, func(x any) bool { return !isElement(x) }) {
+		if depth == 0 || depth <= deepest && areElements(v) {
 			return v, path
 		}
 	}
 	return nil, ""
 }
 
-// isElement reports whether an element of a list is a reading of its own.
-func isElement(v any) bool {
-	object, _ := v.(map[string]any)
-	keys := slices.Sorted(maps.Keys(object))
-	found := leaves("", object)
-	name, _ := namedValue(object, keys)
-	address, label := addressOf(object, keys, name, true)
-	tells := name == "" && address+label != "" || slices.ContainsFunc(found, func(l leaf) bool {
-		return l.depth == 1 && l.value != "" && (wantSensor.has(l.squeezed) || wantTime.has(l.squeezed))
-	})
-	return tells && slices.ContainsFunc(found, func(l leaf) bool { return (l.isTemperature() || l.isHumidity()) && l.not == noKind })
+// areElements reports whether each element of a list is of a sensor or a moment that it names,
+// and some of them have measured something: others may have a door's state, or a fault.
+func areElements(list []any) bool {
+	measured := false
+	for _, x := range list {
+		object, _ := x.(map[string]any)
+		keys := slices.Sorted(maps.Keys(object))
+		found := leaves("", object)
+		name, _ := namedValue(object, keys)
+		address, label := addressOf(object, keys, name, true)
+		if !(name == "" && address+label != "") && !slices.ContainsFunc(found, namesSensor) {
+			return false
+		}
+		measured = measured || slices.ContainsFunc(found, func(l leaf) bool { return (l.isTemperature() || l.isHumidity()) && l.not == noKind })
+	}
+	return measured
+}
+
+// namesSensor reports whether a member of an element says which sensor or which moment it is
+// of; what an event holds names the device, too.
+func namesSensor(l leaf) bool {
+	switch {
+	case l.value == "":
+		return false
+	case l.depth == 1:
+		return wantSensor.has(l.squeezed) || wantTime.has(l.squeezed)
+	default:
+		return l.depth == 2 && !l.listed && wantDevice.has(l.squeezed)
+	}
 }
 
 // who finds the sender and the time by the names of members, or else in what stands

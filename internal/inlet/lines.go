@@ -304,7 +304,7 @@ func newSeries(key string, fields []lineField) *series {
 	}
 	s := &series{}
 	entity := tags["entity_id"]
-	for _, name := range []string{"device_serial", "serial", "device", "device_id", "sensor", "entity_id", "name", "slave", "id", "mac", "topic", "host"} {
+	for _, name := range []string{"device_serial", "serial", "device", "device_id", "sensor", "sensorName", "sensor_name", "entity_id", "name", "slave", "id", "mac", "topic", "host"} {
 		if tags[name] != "" {
 			s.id = tags[name]
 			break
@@ -434,7 +434,7 @@ func (s *series) steps(found []leaf, fields []Field) (steps []step) {
 		var ok bool
 		if x.field, ok = rimewatch.FieldByName(f.Name); !ok {
 			x.flag, x.isFlag = rimewatch.FlagByName(f.Name)
-			x.shut = found[i].kind == contact
+			x.shut = found[i].kind == contact || found[i].kind == door && found[i].closes()
 		} else if u, ok := units[unitKey(found[i].unit)]; ok && u.to == x.field.Info().Unit {
 			x.unit = found[i].unit
 		}

@@ -53,6 +53,8 @@ func TestLines(t *testing.T) {
 		{"", `%,domain=sensor,entity_id=walk_in_battery value=87.5`, "sensor.walk_in_battery battery=87.5"},
 		{"", `V,domain=sensor,entity_id=walk_in_battery_voltage value=2.9`, "sensor.walk_in_battery_voltage battery=87"},
 		{"", `sensor.fridge_battery_low,domain=binary_sensor,entity_id=fridge_battery,device_class=battery state="on",value=1`, "binary_sensor.fridge_battery low=true"},
+		{"", `snmp,agent_host=10.0.0.9,sensorName=Walk-in tempSensorTenthsC=-185i`, "Walk-in product_zone_temp=-18.5"},
+		{"", `t,device=x temperature=3.5,door_closed=t`, "x product_zone_temp=3.5 door_open=false"},
 		{"", `t temperature=4,battery_voltage=2.9`, " product_zone_temp=4 battery=87"},
 		{"", `t temperature=4,battery=2.9`, " product_zone_temp=4 battery=87"},
 		{"", `t temperature=4,battery=3i`, " product_zone_temp=4"},

@@ -23,6 +23,8 @@ var units = map[string]unit{
 	"c": {"°C", 1, 0}, "cel": {"°C", 1, 0}, "celsius": {"°C", 1, 0}, "degc": {"°C", 1, 0}, "degreecelsius": {"°C", 1, 0}, "degreescelsius": {"°C", 1, 0},
 	"celcius": {"°C", 1, 0}, //nolint:misspell // as Helium's decoder spells it
 	"f":       {"°C", 5.0 / 9, -160.0 / 9}, "fah": {"°C", 5.0 / 9, -160.0 / 9}, "fahrenheit": {"°C", 5.0 / 9, -160.0 / 9}, "degf": {"°C", 5.0 / 9, -160.0 / 9}, "degreesfahrenheit": {"°C", 5.0 / 9, -160.0 / 9},
+	"decic": {"°C", 0.1, 0}, "centic": {"°C", 0.01, 0}, "millic": {"°C", 0.001, 0}, "deci%": {"%RH", 0.1, 0}, "centi%": {"%RH", 0.01, 0}, "milli%": {"%RH", 0.001, 0},
+	"decif": {"°C", 0.5 / 9, -160.0 / 9}, "centif": {"°C", 0.05 / 9, -160.0 / 9}, "decik": {"°C", 0.1, -273.15}, "centik": {"°C", 0.01, -273.15},
 	"k": {"°C", 1, -273.15}, "kelvin": {"°C", 1, -273.15},
 	"%": {"%RH", 1, 0}, "%rh": {"%RH", 1, 0}, "percent": {"%RH", 1, 0},
 	"v": {"V", 1, 0}, "mv": {"V", 1e-3, 0},

@@ -84,6 +84,7 @@ func (r *Reading) state(l *leaf, done map[string]bool) {
 		switch l.kind {
 		case door:
 			x = rimewatch.DoorOpen
+			yes = yes != l.closes() // "doorClosed": true
 		case contact:
 			x = rimewatch.DoorOpen
 			if text, _ := l.value.(string); !strings.HasPrefix(strings.ToLower(text), "open") && !strings.HasPrefix(strings.ToLower(text), "clos") {
@@ -110,13 +111,22 @@ func (r *Reading) state(l *leaf, done map[string]bool) {
 	r.Fields = append(r.Fields, f)
 }
 
+// closes reports whether a name says that a door is closed while its value is true. A value
+// that says open or closed itself says it of the door.
+func (l *leaf) closes() bool {
+	if text := wordOf(l.value); strings.HasPrefix(text, "open") || strings.HasPrefix(text, "clos") {
+		return false
+	}
+	return slices.ContainsFunc(strings.Split(l.rest, "_"), func(w string) bool { return w == "closed" || w == "shut" })
+}
+
 // stateful reports whether a name that says a door, a compressor or a defrost says its
 // state, and not a count or a fault of it: a bare number needs a word for that.
 func stateful(l *leaf) bool {
 	says := false
 	for w := range strings.SplitSeq(l.rest, "_") {
 		switch w {
-		case "open", "opened", "state", "status", "on", "active", "running", "closed", "is", "sensor", "magnet":
+		case "open", "opened", "state", "status", "on", "active", "running", "closed", "shut", "is", "sensor", "magnet":
 			says = true
 		case "", "contact":
 		default:

@@ -1,6 +1,7 @@
 package inlet
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -27,6 +28,9 @@ const (
 	unitC
 	unitF
 	unitK
+	tenth // a value counts tenths of its unit, or smaller parts
+	hundredth
+	thousandth
 )
 
 // vocabulary are the words of names with what they say. Any other word says where a
@@ -58,6 +62,8 @@ var vocabulary = func() map[string]kind {
 		unitC: "c celsius celcius centigrade", //nolint:misspell // as some spell it
 		unitF: "f fahrenheit",
 		unitK: "k kelvin",
+		tenth: "tenth tenths deci decidegrees decicelsius", hundredth: "hundredth hundredths centi centidegrees centicelsius",
+		thousandth: "thousandth thousandths milli millidegrees millicelsius",
 	}
 	out := make(map[string]kind)
 	for k, names := range list {
@@ -86,6 +92,7 @@ type name struct {
 	last                      kind // of its last word
 	letter                    bool // which is a unit's letter where no unit was expected
 	channel                   bool // a word that names a sensor only with a number
+	parts                     kind // of its unit that it counts: tenth and smaller
 }
 
 // read finds out what a name says. Its words end at signs, digits and capitals.
@@ -110,8 +117,18 @@ func read(key string) (n name) {
 		n.unit = strings.ToUpper(n.rest[len(n.rest)-1:])
 		n.rest = strings.TrimSuffix(n.rest[:len(n.rest)-1], "_")
 	}
+	if n.parts != noKind && defaultUnit[n.kind] != "" {
+		n.unit = partsOf[n.parts] + cmp.Or(n.unit, defaultUnit[n.kind])
+	}
 	return n
 }
+
+// partsOf are what stands before a unit for parts of it, and defaultUnit in what a kind is that
+// names no unit.
+var (
+	partsOf     = map[kind]string{tenth: "deci", hundredth: "centi", thousandth: "milli"}
+	defaultUnit = map[kind]string{temperature: "C", humidity: "%"}
+)
 
 func (n *name) word(w string, k kind) {
 	after := n.last
@@ -146,6 +163,9 @@ func (n *name) word(w string, k kind) {
 			return
 		}
 		n.letter = true
+	case tenth, hundredth, thousandth:
+		n.parts = k
+		return
 	case doubtful, another:
 		n.not = max(n.not, k)
 	case sensing:
