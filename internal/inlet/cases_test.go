@@ -107,6 +107,19 @@ func TestSenders(t *testing.T) {
 		// A list of sensors, of which some have no temperature.
 		{"", "", `{"measurements":[{"serial":"282C1","battery":"ok","measured_at":"2026-11-20T19:20:10Z","params":[{"channel":1,"type":"temperature","value":-18.5},{"channel":2,"type":"humidity","value":30}]},
 			{"serial":"282C2","battery":"low","params":[{"channel":1,"type":"open-close","value":"open"}]}]}`, "282C1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 humidity=30; 282C2 low=true"},
+		// Lists beside each other are of several senders.
+		{"", "", `{"Freezer A":[{"ts":1795202410,"values":{"temperature":-18.5}}],"Freezer B":[{"ts":1795202410,"values":{"temperature":3.5}}]}`,
+			"Freezer A at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5; Freezer B at 2026-11-20T19:20:10.000Z product_zone_temp=3.5"},
+		{"", "", `{"sensors":{"16817009.12":[{"observed":"2026-11-20T19:20:10Z","time":1795202410,"temperature":-0.4}],"16817010.98":[{"time":1795202410,"temperature":3}]}}`,
+			"16817009.12 at 2026-11-20T19:20:10.000Z product_zone_temp=-0.4; 16817010.98 at 2026-11-20T19:20:10.000Z product_zone_temp=3"},
+		// A unit beside its value.
+		{"", "", `{"observation_list":[{"sensor_sn":"20-1","timestamp":"2026-11-20T19:20:10Z","si_value":-18.4,"si_unit":"°C","us_value":-1.12,"us_unit":"°F"},{"sensor_sn":"20-2","timestamp":"2026-11-20T19:20:10Z","si_value":3.4,"si_unit":"°C","us_value":38.1,"us_unit":"°F"}]}`,
+			"20-1 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.4; 20-2 at 2026-11-20T19:20:10.000Z product_zone_temp=3.4"},
+		{"", "", `{"sensorId":"D-9","sensorValue":"-18.4","sensorUnits":"°C"}`, "D-9 product_zone_temp=-18.4"},
+		{"", "", `[{"serial_no":"4411","measurement":-18.3,"physical_unit":"°C"}]`, "4411 product_zone_temp=-18.3"},
+		// A set point in two words.
+		{"", "", `{"id":"c1","set_point":-20,"temperature":-18.5}`, "c1 product_zone_temp=-18.5"},
+		{"", "", `{"id":"c1","set point temperature":-20,"temperature":-18.5}`, "c1 product_zone_temp=-18.5 !payload[\"set point temperature\"]"},
 		// Events that name the device within.
 		{"", "", `{"eventData":{"events":[{"eventTime":"2026-11-20T19:20:10Z","deviceEvent":{"eventId":"e1","deviceId":"9a1c","attribute":"temperature","value":-18.4,"unit":"C"}},
 			{"eventTime":"2026-11-20T19:20:10Z","deviceEvent":{"eventId":"e2","deviceId":"7b2d","attribute":"temperature","value":38.3,"unit":"F"}}]}}`,

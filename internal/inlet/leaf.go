@@ -110,7 +110,11 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 	for _, k := range keys {
 		in := leaf{path: member(at.path, k), key: k, depth: at.depth + 1, unit: cmp.Or(unit, at.unit), where: at.where, place: at.place, inProbe: at.inProbe,
 			address: cmp.Or(address, at.address), label: cmp.Or(label, at.label)}
-		in.measured = unit != "" && (k == value || numbers == 1 && !named && read(k).not == noKind)
+		if its := pairedUnit(v, k); its != "" {
+			in.unit = its
+		}
+		_, isNumber := v[k].(float64)
+		in.measured = pairedUnit(v, k) != "" || unit != "" && (k == value || numbers == 1 && isNumber && !named && read(k).not == noKind)
 		switch text := shortText(v[name]); {
 		case k == "history", // readings of their own, with times of their own
 			k == name && (quantity(text) || squeeze(k) == "code"):
@@ -247,10 +251,28 @@ func member(path, key string) string {
 	return path + "[" + strconv.Quote(key) + "]"
 }
 
+// pairedUnit returns the unit that stands beside a value under the same name: si_unit of
+// si_value.
+func pairedUnit(object map[string]any, key string) string {
+	before, ok := strings.CutSuffix(squeeze(key), "value")
+	if !ok || before == "" {
+		return ""
+	}
+	for k, v := range object {
+		if s := squeeze(k); s == before+"unit" || s == before+"units" {
+			text, _ := v.(string)
+			if _, known := units[unitKey(text)]; known {
+				return text
+			}
+		}
+	}
+	return ""
+}
+
 // unitOf returns the unit of temperature or humidity that an object names for its
 // members.
 func unitOf(object map[string]any, keys []string) string {
-	for _, names := range [...]string{" temperatureunit temperatureunits tempunit tempunits temperaturescale tempscale ", " unitofmeasurement unitofmeasurementstr unitofmeas unit units uom unitcode u scale "} {
+	for _, names := range [...]string{" temperatureunit temperatureunits tempunit tempunits temperaturescale tempscale ", " unitofmeasurement unitofmeasurementstr unitofmeas unit units physicalunit uom unitcode u scale "} {
 		for _, key := range keys {
 			text, _ := object[key].(string)
 			if text == "" || !strings.Contains(names, " "+squeeze(key)+" ") {
@@ -280,7 +302,7 @@ type wanted struct{ tiers []string } // exact squeezed names, separated by blank
 
 var (
 	wantCO2  = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
-	wantID   = wanted{[]string{"deviceserial serial serialnumber hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device channelid", "sn", "id", "sensor", "name devicename"}}
+	wantID   = wanted{[]string{"deviceserial serial serialnumber serialno sensorsn hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device channelid", "sn", "id", "sensor", "name devicename"}}
 	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime eventtime measuredat reportedat observedat dateobserved timeofsample publishedat when", "lastupdated lastseen"}}
 	// wantSensor are the names of what tells a sensor from all others: those of wantID
 	// that cannot as well be a message's.

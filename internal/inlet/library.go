@@ -91,25 +91,36 @@ func decodeAnything(env *environment, bound Bound) *Result {
 	}
 	m := &Mapper{}
 	var around Item
-	list, path := elementsOf("payload", env.scope.Payload, 0)
-	if path == "" {
+	lists := elementsOf("payload", env.scope.Payload, 0)
+	if len(lists) == 0 {
 		found := env.leavesOf("payload", env.scope.Payload)
 		r.Items = m.assemble(env, found, who(env, found, around), bound)
 		return r
 	}
-	if len(list) > maxItems {
+	of := 0
+	outside := env.leavesOf("payload", env.scope.Payload)
+	for _, list := range lists {
+		of += len(list.of)
+		outside = slices.DeleteFunc(outside, func(l leaf) bool { return strings.HasPrefix(l.path, list.path+"[") })
+	}
+	if of > maxItems {
 		r.Problem = reason(errTooMany())
 		return r
 	}
-	outside := slices.DeleteFunc(env.leavesOf("payload", env.scope.Payload), func(l leaf) bool { return strings.HasPrefix(l.path, path+"[") })
 	around = who(env, outside, around)
 	if s := recognise(outside, map[string]bool{}); len(s.sensors) > 0 || !s.board.Empty() {
 		r.Items = m.assemble(env, outside, around, bound)
 	}
-	for _, v := range list {
-		env.scope.Item = v
-		found := env.leavesOf("item", v)
-		r.Items = append(r.Items, m.assemble(env, found, who(env, found, around), bound)...)
+	for _, list := range lists {
+		its := around
+		if list.name != "" {
+			its.ID = joined(around.ID, list.name)
+		}
+		for _, v := range list.of {
+			env.scope.Item = v
+			found := env.leavesOf("item", v)
+			r.Items = append(r.Items, m.assemble(env, found, who(env, found, its), bound)...)
+		}
 	}
 	env.scope.Item = nil
 	return r
@@ -140,24 +151,42 @@ func (l *leaf) call(key string) {
 	}
 }
 
-// elementsOf returns the list in a payload of which every element is a reading of its
-// own, with its path, "" when there is none: the whole payload, or one whose elements name
-// the sensor that they are of or the time, and hold what it measured.
-func elementsOf(path string, v any, depth int) ([]any, string) {
+// elementList is a list of which every element is a reading of its own.
+type elementList struct {
+	of   []any
+	path string
+	name string // the key by which it is told from others beside it, "" = there are none
+}
+
+// elementsOf returns the lists in a payload of which every element is a reading of its
+// own, none when there are none: the whole payload, or those whose elements name
+// the sensor that they are of or the time, and hold what it measured. Several beside each
+// other are of several sensors, which their keys name.
+func elementsOf(path string, v any, depth int) []elementList {
 	const deepest = 3
 	switch v := v.(type) {
 	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			if list, at := elementsOf(member(path, k), v[k], depth+1); at != "" {
-				return list, at
+		var beside []elementList
+		keys := slices.Sorted(maps.Keys(v))
+		for _, k := range keys {
+			if list, ok := v[k].([]any); ok && depth < deepest && areElements(list) {
+				beside = append(beside, elementList{list, member(path, k), k})
+			}
+		}
+		if len(beside) > 1 {
+			return beside
+		}
+		for _, k := range keys {
+			if lists := elementsOf(member(path, k), v[k], depth+1); len(lists) > 0 {
+				return lists
 			}
 		}
 	case []any:
 		if depth == 0 || depth <= deepest && areElements(v) {
-			return v, path
+			return []elementList{{of: v, path: path}}
 		}
 	}
-	return nil, ""
+	return nil
 }
 
 // areElements reports whether each element of a list is of a sensor or a moment that it names,

@@ -46,7 +46,7 @@ var vocabulary = func() map[string]kind {
 		evaporator:  "evaporator evap",
 		sensing:     "probe probes external ext remote ds product food current actual measured body",
 		general: `sensor ch chn channel input to pt thermocouple tc ntc rtd sht dht bme aht hdc htu val value data reading deg degc degf degree degrees
-			air ambient room indoor inside inner outer soil water surface relative rel percent pct now
+			air ambient room indoor inside inner outer soil water surface relative rel percent pct now si us
 			zone cold cool cooler cooling chill chiller chilled fridge fridges refrigerator refrigerated refrigeration freezer freezers frozen ice walk walkin reach display
 			cabinet case box chamber container tank vat shelf rack store storage warehouse truck kitchen bar shop cellar pantry drawer chest mini deep
 			fish meat dairy milk beer wine salad deli produce vegetable fruit flower floral vaccine pharmacy
@@ -92,6 +92,7 @@ type name struct {
 	last                      kind // of its last word
 	letter                    bool // which is a unit's letter where no unit was expected
 	channel                   bool // a word that names a sensor only with a number
+	set                       bool // the last word is "set"
 	parts                     kind // of its unit that it counts: tenth and smaller
 }
 
@@ -133,6 +134,10 @@ var (
 func (n *name) word(w string, k kind) {
 	after := n.last
 	n.last, n.letter = k, false
+	if w == "point" && n.set { // two words for one
+		k = another
+	}
+	n.set = w == "set"
 	switch k {
 	case temperature, humidity:
 		switch n.kind { // the last word is what it is, of what the others say
@@ -191,7 +196,7 @@ func (n *name) word(w string, k kind) {
 var channels = []string{"channel", "chn", "ch", "input"}
 
 // silent are the general words that tell no sensor from another.
-var silent = []string{"sensor", "val", "value", "data", "reading", "deg", "degc", "degf", "degree", "degrees", "relative", "rel", "percent", "pct", "now"}
+var silent = []string{"sensor", "val", "value", "data", "reading", "deg", "degc", "degf", "degree", "degrees", "relative", "rel", "percent", "pct", "now", "si", "us"}
 
 // glued takes a word apart that begins or ends with a stem, where the other part is a
 // word of the vocabulary, too: "template" is not a temperature.
