@@ -178,6 +178,68 @@ describe('connecting', () => {
     await expect.poll(async () => (await api.send('GET', '/v1/devices?q=Fish')).data.devices[0]).toMatchObject({ equipment_type: 'fish_cooler', current_temp: 3 });
   });
 
+  // Taps from Connect on to the value on the screen, on a phone; what is typed and copied is not counted.
+  describe('what people own, in at most six taps', () => {
+    let taps = 0;
+    const tap = async (what: ReturnType<Page['getByRole']>) => {
+      taps++;
+      await what.click();
+    };
+    /** begin chooses a card and makes its address. */
+    const begin = async (card: RegExp) => {
+      taps = 0;
+      await page.goto('/connect');
+      await tap(page.getByRole('button', { name: card }));
+      await tap(page.getByRole('button', { name: 'Make its address' }));
+      return (await page.getByTestId('to-copy').first().textContent())!;
+    };
+    const overview = async (...names: string[]) => {
+      await tap(page.getByRole('link', { name: 'Choose something else' }));
+      await tap(page.getByRole('link', { name: 'Back to the overview' }));
+      for (const name of names) await page.getByText(name).filter({ visible: true }).first().waitFor();
+    };
+    const gone = async (serials: string[]) => {
+      expect(taps).toBeLessThanOrEqual(6);
+      await page.goto('about:blank');
+      for (const serial of serials) await api.send('DELETE', `/v1/devices/${serial}`);
+    };
+
+    it('a Shelly', async () => {
+      const url = await begin(/^Shelly/);
+      expect((await fetch(`${url}?hum=55&temp=-18.5&id=shellyht-1`)).status).toBe(200);
+      const card = page.locator('[data-sender="shellyht-1"]');
+      await card.getByText('−18.5').first().waitFor();
+      await tap(card.getByRole('button', { name: 'Accept' }));
+      await page.getByRole('heading', { name: 'shellyht-1' }).waitFor();
+      await page.getByText('−18.5').first().waitFor();
+      await gone(['shellyht-1']);
+    });
+
+    it('an ESP32 with two DS18B20', async () => {
+      const url = /http:\/\/[^"]+/.exec(await begin(/ESP32/))![0];
+      await post(url, JSON.stringify({ id: 'esp32-1', 'DS18B20-1': { Id: '0316A2794C21', Temperature: -18.9 }, 'DS18B20-2': { Id: '0416C17B2E55', Temperature: 3.2 } }));
+      const card = page.locator('[data-sender="esp32-1"]');
+      for (const shown of ['−18.9', '3.2']) await card.getByText(shown).first().waitFor();
+      await visitor.fine('a board with two probes');
+      await tap(card.getByRole('button', { name: 'Accept all 2 probes' }));
+      await expect.poll(() => card.count()).toBe(0);
+      await overview('−18.9', '3.2');
+      await gone(['esp32-1-0316A2794C21', 'esp32-1-0416C17B2E55']);
+    });
+
+    it('a Zigbee bridge with ten sensors', async () => {
+      const key = /token: (\S+)/.exec(await begin(/^Home Assistant/))![1]!;
+      const ids = Array.from({ length: 10 }, (_, i) => `zigbee_${i}`);
+      const lines = ids.map((id, i) => `°C,domain=sensor,entity_id=${id}_temperature,friendly_name=Cooler\\ ${i} value=${2 + i / 10}`).join('\n');
+      expect((await fetch(`${shop.server.url}/api/v2/write`, { method: 'POST', headers: { Authorization: `Token ${key}` }, body: lines })).status).toBe(204);
+      await tap(page.getByRole('button', { name: 'Accept all 10' }));
+      await expect.poll(() => page.locator('[data-sender]').count()).toBe(0);
+      await overview('Cooler 0', '2.1');
+      expect((await api.send('GET', '/v1/devices?q=Cooler&per_page=100')).data.devices.filter((d: { name: string }) => /^Cooler \d$/.test(d.name))).toHaveLength(10);
+      await gone(ids.map((id) => `sensor.${id}_temperature`));
+    });
+  });
+
   it('takes a sender for a device that was registered before', async () => {
     await api.send('POST', '/v1/devices', { serial: 'PLAN-1', name: 'Planned cooler', equipment_type: 'walkin_cooler' });
     await page.goto('/connect');
