@@ -173,18 +173,22 @@ func elementsOf(path string, v any, depth int) []elementList {
 				beside = append(beside, elementList{list, member(path, k), k})
 			}
 		}
-		if len(beside) > 1 {
+		if len(beside) == 1 {
+			beside[0].name = ""
+		}
+		if len(beside) > 0 {
 			return beside
 		}
 		for _, k := range keys {
+			if _, isList := v[k].([]any); isList {
+				continue
+			}
 			if lists := elementsOf(member(path, k), v[k], depth+1); len(lists) > 0 {
 				return lists
 			}
 		}
-	case []any:
-		if depth == 0 || depth <= deepest && areElements(v) {
-			return []elementList{{of: v, path: path}}
-		}
+	case []any: // the whole payload
+		return []elementList{{of: v, path: path}}
 	}
 	return nil
 }
