@@ -20,8 +20,13 @@ var nevers = []struct {
 }{
 	{
 		"what decides knows neither where its inputs come from nor where its verdicts go",
-		[]string{"internal/unit", "internal/capability", "internal/weeks", "internal/alert", "internal/predict", "internal/health", "internal/presence", "internal/deadline", "internal/dense", "internal/engine"},
+		[]string{"internal/unit", "internal/capability", "internal/weeks", "internal/alert", "internal/predict", "internal/health", "internal/presence", "internal/deadline", "internal/dense", "internal/engine", "internal/outage"},
 		[]string{"internal/store", "internal/ingest", "internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/wire", "internal/app"},
+	},
+	{
+		"the fleet keeps states; it queues nothing, judges no site and tells nobody",
+		[]string{"internal/fleet"},
+		[]string{"internal/ingest", "internal/outage", "internal/rejudge", "internal/publish", "internal/httpapi", "internal/realtime", "internal/notify", "internal/wire", "internal/app"},
 	},
 	{
 		"a store keeps and finds; it decides nothing and tells nobody",

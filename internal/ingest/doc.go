@@ -33,8 +33,8 @@
 //
 // # Sites
 //
-// What spans devices is judged after the commits that changed them, from the
-// devices' presence and the stored alerts alone: at least three devices, and at
+// What spans devices is judged by package outage after the commits that changed them, from
+// the devices' presence and the stored alerts alone: at least three devices, and at
 // least half of those that were online, that go offline within two minutes are
 // one site_offline. Everything that follows (which devices' alerts it inhibits,
 // when it is over, which of them are released) is worked out again each time, in

@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
+	"github.com/rimewatch/rimewatch/internal/outage"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -204,7 +205,7 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 	}
 	u.Own.stagedAt = 0
 	g.count(st)
-	predictions := predictive(u.Alerts) != predictive(st.Alerts)
+	predictions := outage.Sum(u.Alerts) != outage.Sum(st.Alerts)
 	w.fleet.Commit(&st.Staged, g.store.Seq, now)
 	if st.gone {
 		return

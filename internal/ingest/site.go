@@ -2,25 +2,12 @@ package ingest
 
 import (
 	"context"
-	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/deadline"
-	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/outage"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
-)
-
-// An outage of a site: when at least siteLeast devices, and at least half of
-// those that were online before, fall silent within siteWindow. Devices that
-// announced their shutdown or were offline already do not count. The alert is
-// over when at least half of those that fell silent have been heard again for
-// siteSettle, so that the others have had their turn, or at once when all have.
-const (
-	siteLeast  = 3
-	siteWindow = 2 * rimewatch.Minute
-	siteSettle = 2 * rimewatch.Minute
-	siteSlice  = 2_000 // devices in one commit of an outage
 )
 
 // site is a place with devices. What spans devices is judged here, after the
@@ -36,12 +23,20 @@ type site struct {
 	dirty           bool               // devices have changed since it was judged
 }
 
+// todo is a verdict on its way.
+type todo struct {
+	outage.Verdict
+	site    *site
+	applied int // changes that came of it
+}
+
 // sites are the places that the service knows.
 type sites struct {
 	byID    map[int64]*site
 	dirty   []*site
 	due     deadline.Queue[*site]
-	verdict *verdict // that the next commit carries out
+	todo    *todo           // what the next commit carries out
+	devices []outage.Device // memory of judge
 }
 
 func (m *sites) init() { m.byID = make(map[int64]*site) }
@@ -81,138 +76,20 @@ func (m *sites) touch(id int64) {
 	}
 }
 
-// quiet reports whether a device should be heard and is not.
-func quiet(u *unit) bool { return !u.Online && !u.Announced && u.ChangedAt != 0 }
-
-func offlineAlert(u *unit) *rimewatch.Alert {
-	for _, row := range u.Alerts {
-		if row.Type == rimewatch.DeviceOffline {
-			return row
-		}
-	}
-	return nil
-}
-
-// outage finds the latest one: when it began, how many fell silent and how many
-// were online before.
-func (x *site) outage() (from rimewatch.Time, silent, before int, found bool) {
-	if len(x.units) < siteLeast {
-		return 0, 0, 0, false
-	}
-	var at []rimewatch.Time
-	online := 0
+// judge returns what is to be done about a site. The list of its devices is kept for the next
+// one that is judged.
+func (m *sites) judge(x *site, now rimewatch.Time) outage.Verdict {
+	m.devices = m.devices[:0]
 	for _, u := range x.units {
-		switch {
-		case u.Online:
-			online++
-		case quiet(u):
-			at = append(at, u.ChangedAt)
-		}
+		m.devices = append(m.devices, outage.Device{ID: u.ID, ChangedAt: u.ChangedAt, Online: u.Online, Announced: u.Announced, Alerts: u.Alerts})
 	}
-	slices.Sort(at)
-	for last, first := len(at)-1, len(at)-1; last+1 >= siteLeast; last-- {
-		for first = min(first, last); first > 0 && at[first-1] > at[last]-siteWindow; first-- {
-		}
-		silent, before = last-first+1, len(at)-first+online
-		if silent >= siteLeast && 2*silent >= before {
-			return at[first], silent, before, true
-		}
+	all := outage.Site{Devices: m.devices, LastAlertAt: x.lastAlertAt}
+	if len(x.alerts) > 0 {
+		all.Alert = x.alerts[0]
 	}
-	return 0, 0, 0, false
-}
-
-// verdict is what is to be done about a site.
-type verdict struct {
-	site              *site
-	open, resolve     bool
-	superseded        bool // resolve: there is nothing left that could be heard
-	update, escalate  bool
-	from              rimewatch.Time // of an outage to open
-	silent, devices   int
-	suppress, release []*unit
-	causes            []engine.CommonCause // of predictions, when all else is settled
-	unacknowledge     bool                 // the acknowledgement of its alert has ended
-	again             rimewatch.Time       // when to judge again, 0 = at the next change
-	name              string
-	applied           int
-}
-
-func (v *verdict) nothing() bool {
-	return !v.open && !v.resolve && !v.update && !v.escalate && !v.unacknowledge && len(v.suppress) == 0 && len(v.release) == 0 && len(v.causes) == 0
-}
-
-// judge returns what is to be done. What concerns the devices' own alerts comes in
-// slices, and only when the site's own is settled.
-func (x *site) judge(now rimewatch.Time) verdict {
-	v := verdict{site: x}
-	inhibits := int64(0) // the alert that inhibits those about silence
-	var since rimewatch.Time
-	if len(x.alerts) == 0 {
-		if v.from, v.silent, v.devices, v.open = x.outage(); v.open && v.from <= x.lastAlertAt {
-			v.open = false
-		}
-	} else {
-		x.judgeAlert(&v, now)
-		inhibits, since = x.alerts[0].ID, x.alerts[0].ConditionStartedAt
-	}
-	if !v.nothing() {
-		return v
-	}
-	for _, u := range x.units {
-		row := offlineAlert(u)
-		switch {
-		case len(v.release)+len(v.suppress) >= siteSlice:
-			return v
-		case row == nil:
-		case row.SuppressedBy != 0 && row.SuppressedBy != inhibits:
-			v.release = append(v.release, u)
-		case row.SuppressedBy == 0 && inhibits != 0 && quiet(u) && u.ChangedAt >= since:
-			v.suppress = append(v.suppress, u)
-		}
-	}
-	if v.nothing() {
-		v.causes = x.commonCauses()
-	}
+	v := all.Judge(now)
+	clear(m.devices)
 	return v
-}
-
-// judgeAlert returns what becomes of a site's active alert. It turns critical with
-// the first of the devices that it inhibits.
-func (x *site) judgeAlert(v *verdict, now rimewatch.Time) {
-	a := x.alerts[0]
-	var back []rimewatch.Time
-	critical := false
-	for _, u := range x.units {
-		switch {
-		case quiet(u) && u.ChangedAt >= a.ConditionStartedAt:
-			v.silent++
-			row := offlineAlert(u)
-			critical = critical || row != nil && row.Severity == rimewatch.Critical && row.SuppressedBy == a.ID
-		case u.Online && u.ChangedAt > a.ConditionStartedAt:
-			back = append(back, u.ChangedAt)
-		case u.Online:
-			v.devices++
-		}
-	}
-	concerned := v.silent + len(back)
-	v.devices += concerned
-	v.superseded = concerned == 0
-	if v.silent == 0 {
-		v.resolve = true
-		return
-	}
-	if 2*len(back) >= concerned {
-		slices.Sort(back)
-		v.again = back[(concerned+1)/2-1] + siteSettle
-		if v.resolve = now >= v.again; v.resolve {
-			v.devices = concerned
-			return
-		}
-	}
-	v.again = earliest(v.again, a.AckExpiresAt)
-	v.unacknowledge = ackEnded(x.alerts, now) >= 0
-	v.escalate = critical && a.Severity == rimewatch.Warning
-	v.update = a.PeakValue == nil || float64(v.silent) > *a.PeakValue
 }
 
 // passSites judges the sites whose devices have changed, and those whose time
@@ -236,36 +113,36 @@ func (w *writer) passSites(now rimewatch.Time) {
 // settleSite does one step of what is to be done about a site and reports whether
 // there may be more.
 func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
-	v := x.judge(now)
-	if v.open {
-		if err := w.prepareOutage(x, &v); err != nil {
+	v := &todo{Verdict: w.sites.judge(x, now), site: x}
+	if v.Open {
+		if err := w.prepareOutage(v); err != nil {
 			w.troubled("look up a site", err)
 			return false
 		}
-		if !v.open {
+		if !v.Open {
 			return true
 		}
 	}
-	if v.nothing() {
+	if v.Nothing() {
 		x.dirty = false
-		w.sites.due.Set(x, v.again)
+		w.sites.due.Set(x, v.Again)
 		return false
 	}
-	w.sites.verdict = &v
+	w.sites.todo = v
 	ok := w.commit(nil, nil)
-	w.sites.verdict = nil
+	w.sites.todo = nil
 	if ok && v.applied == 0 {
 		x.dirty = false // what was to be done has become void; its cause touches the site again
 	}
 	return ok && v.applied > 0
 }
 
-// prepareOutage asks the store for the name of a site and whether this outage
-// was reported before: a person may have resolved its alert.
-func (w *writer) prepareOutage(x *site, v *verdict) error {
-	ctx := context.Background()
+// prepareOutage asks the store whether this outage was reported before (a person may have
+// resolved its alert), and whether there is the site.
+func (w *writer) prepareOutage(v *todo) error {
+	ctx, x := context.Background(), v.site
 	if !x.asked {
-		list, _, err := w.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.from}, store.AlertPage{Limit: 1000})
+		list, _, err := w.store.Alerts(ctx, x.workspaceID, store.AlertFilter{Status: rimewatch.AlertResolved, Type: rimewatch.SiteOffline, Since: v.From}, store.AlertPage{Limit: 1000})
 		if err != nil {
 			return err
 		}
@@ -275,17 +152,16 @@ func (w *writer) prepareOutage(x *site, v *verdict) error {
 			}
 		}
 		x.asked = true
-		v.open = v.from > x.lastAlertAt
+		v.Open = v.From > x.lastAlertAt
 	}
-	if !v.open {
+	if !v.Open {
 		return nil
 	}
-	known, err := w.store.Sites().Get(ctx, x.workspaceID, x.id)
+	_, err := w.store.Sites().Get(ctx, x.workspaceID, x.id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
-		x.lastAlertAt, v.open = rimewatch.MaxTime, false
+		x.lastAlertAt, v.Open = rimewatch.MaxTime, false
 		return nil
 	}
-	v.name = known.Name
 	return err
 }
 
@@ -308,64 +184,44 @@ func (g *group) stageSite(x *site) *stagedSite {
 // applySite carries a verdict out, inside a group. What has changed in this very
 // group is left alone: the site is judged again after it.
 func (w *writer) applySite(now rimewatch.Time) int {
-	v := w.sites.verdict
+	v := w.sites.todo
 	if v == nil {
 		return 0
 	}
 	v.applied = 0
-	x := v.site
-	staged := w.group.stageSite(x)
+	staged := w.group.stageSite(v.site)
 	switch {
-	case v.unacknowledge && ackEnded(staged.alerts, now) >= 0:
-		w.endAck(x.alerts, &staged.alerts, 0, now)
+	case v.Unacknowledge && ackEnded(staged.alerts, now) >= 0:
+		w.endAck(v.site.alerts, &staged.alerts, 0, now)
 		v.applied++
-	case v.open && len(staged.alerts) == 0:
-		w.putSite(staged, v, &rimewatch.Alert{
-			WorkspaceID: x.workspaceID, SiteID: x.id, Type: rimewatch.SiteOffline, Status: rimewatch.AlertActive, Severity: rimewatch.Warning,
-			ConditionStartedAt: v.from, TriggeredAt: now, Metric: "silent_devices", Occurrences: 1,
-		}, rimewatch.TransitionOpened, now)
-	case (v.resolve || v.update || v.escalate) && len(staged.alerts) > 0:
-		row := *staged.alerts[0]
-		kind := rimewatch.TransitionKind("")
-		switch {
-		case v.resolve:
-			row.Status, row.Resolution, row.ResolvedAt, kind = rimewatch.AlertResolved, rimewatch.ResolvedAuto, now, rimewatch.TransitionResolved
-			row.Ending = rimewatch.EndedReports
-			if v.superseded {
-				row.Resolution, row.Ending = rimewatch.ResolvedSuperseded, rimewatch.EndedRemoved
-			}
-		case v.escalate:
-			row.Severity, kind = rimewatch.Critical, rimewatch.TransitionEscalated
-		}
-		w.putSite(staged, v, &row, kind, now)
+	case v.Open && len(staged.alerts) == 0, (v.Resolve || v.Update || v.Escalate) && len(staged.alerts) > 0:
+		w.putSite(staged, &v.Verdict, now)
+		v.applied++
 	}
-	for _, u := range v.suppress {
+	for _, id := range v.Suppress {
 		if len(staged.alerts) > 0 {
-			v.applied += w.inhibitSilence(u, staged.alerts[0], now)
+			v.applied += w.inhibitSilence(id, staged.alerts[0], now)
 		}
 	}
-	for _, u := range v.release {
-		v.applied += w.inhibitSilence(u, nil, now)
+	for _, id := range v.Release {
+		v.applied += w.inhibitSilence(id, nil, now)
 	}
-	for i := range v.causes {
-		v.applied += w.applyCause(&v.causes[i], now)
+	for i := range v.Causes {
+		v.applied += w.applyCause(&v.Causes[i], now)
 	}
 	return v.applied
 }
 
-// putSite writes a site's alert with its numbers and words.
-func (w *writer) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, kind rimewatch.TransitionKind, now rimewatch.Time) {
-	v.applied++
-	row.LastEvaluatedAt = now
-	value := float64(v.silent)
-	peak := value
-	if row.PeakValue != nil {
-		peak = max(peak, *row.PeakValue)
-	}
-	row.Value, row.PeakValue = &value, &peak
-	row.OutOf = v.devices
+// putSite writes a site's alert as the verdict has it.
+func (w *writer) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch.Time) {
 	i := len(staged.alerts) - 1
-	w.putAlert(staged.site.alerts, &staged.alerts, i, row)
+	var was *rimewatch.Alert
+	if i >= 0 {
+		was = staged.alerts[i]
+	}
+	row, kind := v.Row(was, now)
+	row.WorkspaceID, row.SiteID = staged.site.workspaceID, staged.site.id
+	w.putAlert(staged.site.alerts, &staged.alerts, i, &row)
 	news := publish.AlertUpdated
 	switch kind {
 	case rimewatch.TransitionOpened:
@@ -375,15 +231,16 @@ func (w *writer) putSite(staged *stagedSite, v *verdict, row *rimewatch.Alert, k
 	default: // an update
 	}
 	if kind != "" {
-		w.group.tell(kind, row, now, "", "")
+		w.group.tell(kind, &row, now, "", "")
 	}
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: news, Alert: row})
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: news, Alert: &row})
 }
 
 // inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
 // again.
-func (w *writer) inhibitSilence(u *unit, by *rimewatch.Alert, now rimewatch.Time) int {
-	if u.Deleted {
+func (w *writer) inhibitSilence(id int64, by *rimewatch.Alert, now rimewatch.Time) int {
+	u := w.fleet.Get(id)
+	if u == nil {
 		return 0
 	}
 	return w.inhibitOffline(w.stage(u), by, now)
@@ -464,10 +321,38 @@ func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
 		}
 	}
 	if staged := w.group.stageSite(x); len(staged.alerts) > 0 {
-		row := *staged.alerts[0]
-		v := verdict{site: x, resolve: true, superseded: true}
-		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
-		row.Ending = rimewatch.EndedRemoved
-		w.putSite(staged, &v, &row, rimewatch.TransitionResolved, now)
+		w.putSite(staged, &outage.Verdict{Resolve: true, Superseded: true}, now)
+	}
+}
+
+// applyCause writes a common cause into the alert, if that is still there, and
+// returns how many alerts that changes.
+func (w *writer) applyCause(c *outage.Cause, now rimewatch.Time) int {
+	u := w.fleet.Get(c.Alert.DeviceID)
+	if u == nil {
+		return 0
+	}
+	st := w.stage(u)
+	i := alertAt(st.Alerts, c.Alert.ID)
+	if i < 0 {
+		return 0
+	}
+	row, kind, ok := c.Row(st.Alerts[i])
+	if !ok {
+		return 0
+	}
+	w.putAlert(u.Alerts, &st.Alerts, i, &row)
+	w.group.tell(kind, &row, now, "", "")
+	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	return 1
+}
+
+// releasePredictions lets the predictions of a device that leaves its site stand
+// for themselves.
+func (w *writer) releasePredictions(st *staged, now rimewatch.Time) {
+	for _, a := range st.Alerts {
+		if outage.Drifts(a) && a.SuppressedBy != 0 {
+			w.applyCause(&outage.Cause{Alert: a}, now)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/outage"
 )
 
 // transition turns what the rules say into rows and events. replacement is the id of the prediction that
@@ -60,7 +61,7 @@ func (w *writer) transition(st *staged, t *alert.Transition, replacement int64, 
 	} else {
 		row.Prediction = t.Prediction
 		if i >= 0 {
-			keepCommonMode(st.Alerts[i], row)
+			outage.Keep(st.Alerts[i], row)
 		}
 	}
 	w.putAlert(st.Device.Alerts, &st.Alerts, i, row)

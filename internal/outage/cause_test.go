@@ -1,4 +1,4 @@
-package engine_test
+package outage
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/engine"
 )
 
 // TestWarmingTogether: units of a site that begin to warm up within a week are one
@@ -37,7 +36,7 @@ func TestWarmingTogether(t *testing.T) {
 		"no prediction is its own": {2, []*rimewatch.Alert{at(1, 10, 0, 0), {ID: 2, DeviceID: 2, Type: rimewatch.CompressorFailurePredicted, Status: rimewatch.AlertActive, Metric: "product_zone_temp", Value: &level, Prediction: &rimewatch.Prediction{}}}, nil},
 	} {
 		var got []string
-		for _, c := range engine.CommonCauses(tt.heard, tt.alerts) {
+		for _, c := range causes(tt.heard, tt.alerts) {
 			if c.Members > 0 {
 				got = append(got, fmt.Sprintf("%d: %d alike", c.Alert.ID, c.Members))
 			} else {
