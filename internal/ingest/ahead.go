@@ -21,7 +21,7 @@ const aheadSlice = 32
 // goes on with it when the turn of that input comes. So what is reported, and in which
 // order, is the same as if one goroutine did it all.
 type ahead struct {
-	w      *writer
+	e      *evaluator
 	part   []store.Input
 	now    rimewatch.Time
 	chains []chained
@@ -68,29 +68,29 @@ func (s *steppers) stop() {
 }
 
 // share lets them step what the writer is about to evaluate, a part. Under the lock.
-func (s *steppers) share(w *writer, part []store.Input, now rimewatch.Time) {
-	if len(part) < w.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
+func (s *steppers) share(e *evaluator, part []store.Input, now rimewatch.Time) {
+	if len(part) < e.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
 		return
 	}
-	a := &ahead{w: w, part: part, now: now, chains: w.chains[:0], next: slices.Grow(w.next[:0], len(part))[:len(part)], done: make(chan struct{})}
+	a := &ahead{e: e, part: part, now: now, chains: e.chains[:0], next: slices.Grow(e.next[:0], len(part))[:len(part)], done: make(chan struct{})}
 	for i := range part {
 		if i+fleet.Ahead < len(part) {
-			w.fleet.Ask(part[i+fleet.Ahead].DeviceID)
+			e.fleet.Ask(part[i+fleet.Ahead].DeviceID)
 		}
 		in := &part[i]
-		u := w.fleet.Get(in.DeviceID)
+		u := e.fleet.Get(in.DeviceID)
 		if in.Outcome != store.Accepted || u == nil {
 			continue
 		}
-		a.add(w.stagedOf(u), int32(i))
+		a.add(e.stagedOf(u), int32(i))
 	}
-	w.chains, w.next = a.chains, a.next
+	e.chains, e.next = a.chains, a.next
 	if len(a.chains) == 0 {
 		return
 	}
 	for i := range a.chains {
 		c := &a.chains[i]
-		c.st = &w.group.staged[c.stagedAt-1]
+		c.st = &e.group.staged[c.stagedAt-1]
 		c.st.chain = 0
 	}
 	a.left.Store(int32(len(a.chains)))
@@ -158,7 +158,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 	for i := c.first; i >= 0; i = a.next[i] {
 		in := &a.part[i]
 		st.followed = false
-		out, over := a.w.fleet.Step(&st.Staged, in, a.now, scratch[:0])
+		out, over := a.e.fleet.Step(&st.Staged, in, a.now, scratch[:0])
 		scratch = out[:0]
 		if len(out) > 0 || len(over) > 0 {
 			st.outcome = &outcome{slices.Clone(out), over}
@@ -166,7 +166,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 		}
 		st.quiet++
 		if in.Last {
-			st.follow(a.w.fleet.Downtimes(), a.now)
+			st.follow(a.e.fleet.Downtimes(), a.now)
 		}
 	}
 	return scratch

@@ -71,11 +71,11 @@ func errNotActive() error {
 }
 
 // alertsOf returns the active alerts of an alert's device or site.
-func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
-	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
+func (e *evaluator) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
+	if x := e.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
 		return x.alerts
 	}
-	if u := w.fleet.Get(a.DeviceID); a.SiteID == 0 && u != nil {
+	if u := e.fleet.Get(a.DeviceID); a.SiteID == 0 && u != nil {
 		return u.Alerts
 	}
 	return nil
@@ -83,12 +83,12 @@ func (w *writer) alertsOf(a *rimewatch.Alert) []*rimewatch.Alert {
 
 // stageAlerts returns them on their way through the group, nil when there is no
 // such device or site any more. It holds until the next one is staged.
-func (w *writer) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
-	if x := w.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
-		return &w.group.stageSite(x).alerts
+func (e *evaluator) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
+	if x := e.sites.byID[a.SiteID]; a.SiteID != 0 && x != nil {
+		return &e.group.stageSite(x).alerts
 	}
-	if u := w.fleet.Get(a.DeviceID); a.SiteID == 0 && u != nil {
-		return &w.stage(u).Alerts
+	if u := e.fleet.Get(a.DeviceID); a.SiteID == 0 && u != nil {
+		return &e.stage(u).Alerts
 	}
 	return nil
 }
@@ -99,10 +99,10 @@ func alertAt(alerts []*rimewatch.Alert, id int64) int {
 
 // prepareAlertOp settles whether the alert is still active, so that nothing is
 // logged in vain. The writer goroutine alone changes that.
-func (w *writer) prepareAlertOp(r *request) {
+func (e *evaluator) prepareAlertOp(r *request) {
 	op := r.alert
 	needed := !op.anyTime() || op.does == rimewatch.TransitionFeedback && op.found.Status == rimewatch.AlertActive
-	if needed && alertAt(w.alertsOf(&op.found.Alert), op.id) < 0 {
+	if needed && alertAt(e.alertsOf(&op.found.Alert), op.id) < 0 {
 		op.err = errNotActive()
 		r.inputs = nil
 	}
@@ -110,36 +110,36 @@ func (w *writer) prepareAlertOp(r *request) {
 
 // finishAlertOp writes what a person did, after the group's inputs: if they
 // ended the alert by themselves, the person came too late.
-func (w *writer) finishAlertOp(op *alertOp, now rimewatch.Time) {
+func (e *evaluator) finishAlertOp(op *alertOp, now rimewatch.Time) {
 	found := &op.found.Alert
-	if alerts := w.stageAlerts(found); alerts != nil {
+	if alerts := e.stageAlerts(found); alerts != nil {
 		if i := alertAt(*alerts, op.id); i >= 0 {
 			row := *(*alerts)[i]
 			was := row.Feedback
 			kind := op.apply(&row, now)
-			w.putAlert(w.alertsOf(found), alerts, i, &row)
-			w.group.tell(op.does, &row, now, op.by, op.note)
-			w.group.auditAlert(op, &row, now)
+			e.putAlert(e.alertsOf(found), alerts, i, &row)
+			e.group.tell(op.does, &row, now, op.by, op.note)
+			e.group.auditAlert(op, &row, now)
 			if op.does == rimewatch.TransitionFeedback {
-				w.group.noteVerdict(op, was)
+				e.group.noteVerdict(op, was)
 				if kind == publish.AlertResolved {
-					w.group.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
+					e.group.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
 				}
 			}
-			w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: kind, Alert: &row})
+			e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: kind, Alert: &row})
 			return
 		}
 	}
 	switch {
 	case op.does == rimewatch.TransitionFeedback:
-		w.judgedLate(op, now)
+		e.judgedLate(op, now)
 		return
 	case !op.anyTime():
 		op.err = errNotActive()
 		return
 	}
-	w.group.tell(op.does, found, now, op.by, op.note)
-	w.group.auditAlert(op, found, now)
+	e.group.tell(op.does, found, now, op.by, op.note)
+	e.group.auditAlert(op, found, now)
 }
 
 // ackEnds returns when the first acknowledgement of active alerts ends, 0 = none
@@ -159,23 +159,23 @@ func ackEnded(alerts []*rimewatch.Alert, now rimewatch.Time) int {
 
 // endAcks ends the acknowledgements of the group's units whose time has passed:
 // the alert is nobody's again.
-func (w *writer) endAcks(now rimewatch.Time) {
-	for i := range w.group.staged {
-		st := &w.group.staged[i]
+func (e *evaluator) endAcks(now rimewatch.Time) {
+	for i := range e.group.staged {
+		st := &e.group.staged[i]
 		for k := ackEnded(st.Alerts, now); k >= 0; k = ackEnded(st.Alerts, now) {
-			w.endAck(st.Device.Alerts, &st.Alerts, k, now)
+			e.endAck(st.Device.Alerts, &st.Alerts, k, now)
 		}
 	}
 }
 
 // endAck ends the acknowledgement of the i-th of the alerts, of which shared are
 // the stored ones.
-func (w *writer) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, now rimewatch.Time) {
+func (e *evaluator) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, now rimewatch.Time) {
 	row := *(*alerts)[i]
 	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
-	w.putAlert(shared, alerts, i, &row)
-	w.group.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.putAlert(shared, alerts, i, &row)
+	e.group.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {

@@ -103,23 +103,23 @@ func (s *clockwork) note(op clockOp) bool {
 // setsBack reports whether a request sets the clock back.
 func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock.back }
 
-// apply evaluates a clockOp.
-func (s *clockwork) apply(op *clockOp, now rimewatch.Time) {
+// applyClock evaluates a clockOp.
+func (e *evaluator) applyClock(op *clockOp, now rimewatch.Time) {
 	for _, id := range op.workspaces {
-		s.w.group.audit(id, now, "service", op.action, "clock", store.Fields{"seconds": seconds(op.by)})
+		e.group.audit(id, now, "service", op.action, "clock", store.Fields{"seconds": seconds(op.by)})
 	}
 	if !op.back {
 		return
 	}
-	s.w.group.result.Back, s.w.group.events.SetBack = now, op.by
-	for u := range s.w.fleet.All() {
+	e.group.result.Back, e.group.events.SetBack = now, op.by
+	for u := range e.fleet.All() {
 		for i, a := range u.Alerts {
-			s.w.putAlert(u.Alerts, &s.w.stage(u).Alerts, i, movedAlert(a, op.by, now))
+			e.putAlert(u.Alerts, &e.stage(u).Alerts, i, movedAlert(a, op.by, now))
 		}
 	}
-	for _, x := range s.w.sites.byID {
+	for _, x := range e.sites.byID {
 		for i, a := range x.alerts {
-			s.w.putAlert(x.alerts, &s.w.group.stageSite(x).alerts, i, movedAlert(a, op.by, now))
+			e.putAlert(x.alerts, &e.group.stageSite(x).alerts, i, movedAlert(a, op.by, now))
 		}
 	}
 }
@@ -149,14 +149,14 @@ func (s *clockwork) committed(g *group) {
 		s.w.troubled("read the states of devices", err)
 		s.w.away = true
 	}
-	s.w.hear()
+	s.w.eval.hear()
 	s.w.fleet.SetBack(by, g.store.Now, g.store.Seq)
 	for u := range s.w.fleet.All() {
 		u.Own.sharedAt = min(u.Own.sharedAt, g.store.Now)
 	}
-	for _, x := range s.w.sites.byID {
+	for _, x := range s.w.eval.sites.byID {
 		x.lastAlertAt = min(x.lastAlertAt, g.store.Now)
-		s.w.sites.touch(x.id)
+		s.w.eval.sites.touch(x.id)
 	}
 	live := make([]store.LiveWrite, 0, s.w.fleet.Len())
 	for u := range s.w.fleet.All() {
@@ -165,7 +165,7 @@ func (s *clockwork) committed(g *group) {
 			continue
 		}
 		live = append(live, store.LiveWrite{DeviceID: u.ID, Presence: presenceOf(state, u.Config, &u.Vitals)})
-		s.w.setDeadline(u, state)
+		s.w.eval.setDeadline(u, state)
 	}
 	s.w.store.PutLive(live, nil)
 }

@@ -9,12 +9,12 @@ import (
 )
 
 // encodeConfig returns a device's configuration.
-func (w *writer) encodeConfig(d *rimewatch.Device) []byte {
+func (e *evaluator) encodeConfig(d *rimewatch.Device) []byte {
 	c := fleet.Configuration{
-		Workspace: w.known.settings.limits.of(d.WorkspaceID, d.EquipmentType), Windows: w.known.settings.windows.of(d.WorkspaceID, d.SiteID, d.ID),
+		Workspace: e.known.settings.limits.of(d.WorkspaceID, d.EquipmentType), Windows: e.known.settings.windows.of(d.WorkspaceID, d.SiteID, d.ID),
 		Type: d.EquipmentType, IntervalS: d.HeartbeatIntervalS, OfflineAfter: d.OfflineAfterS, Habit: d.Habit, Offsets: d.Offsets, Due: d.CalibrationDue,
 	}
-	c.Zone, c.Since = w.zoneOf(d)
+	c.Zone, c.Since = e.zoneOf(d)
 	if !d.Limits.Empty() {
 		c.Limits = d.Limits
 	}
@@ -22,10 +22,10 @@ func (w *writer) encodeConfig(d *rimewatch.Device) []byte {
 }
 
 // zoneOf is settings.zoneOf of a device, whose site may be newer than the settings.
-func (w *writer) zoneOf(d *rimewatch.Device) (zone string, since rimewatch.Time) {
-	zone, since = w.known.settings.zoneOf(d.WorkspaceID, d.SiteID)
-	if d.SiteID != 0 && w.known.settings.zones[d.SiteID] == "" {
-		if site, err := w.store.Sites().Get(context.Background(), d.WorkspaceID, d.SiteID); err == nil {
+func (e *evaluator) zoneOf(d *rimewatch.Device) (zone string, since rimewatch.Time) {
+	zone, since = e.known.settings.zoneOf(d.WorkspaceID, d.SiteID)
+	if d.SiteID != 0 && e.known.settings.zones[d.SiteID] == "" {
+		if site, err := e.store.Sites().Get(context.Background(), d.WorkspaceID, d.SiteID); err == nil {
 			zone = site.TimeZone
 		}
 	}
@@ -45,15 +45,15 @@ type plainConfig struct {
 	habit       rimewatch.Habit
 }
 
-func (p plainConfigs) get(w *writer, d *rimewatch.Device) *engine.Config {
-	if !d.Limits.Empty() || len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 || len(w.known.settings.windows[d.WorkspaceID]) > 0 {
-		return w.fleet.Configs.Get(w.encodeConfig(d))
+func (p plainConfigs) get(e *evaluator, d *rimewatch.Device) *engine.Config {
+	if !d.Limits.Empty() || len(d.Offsets) > 0 || len(d.CalibrationDue) > 0 || len(e.known.settings.windows[d.WorkspaceID]) > 0 {
+		return e.fleet.Configs.Get(e.encodeConfig(d))
 	}
-	zone, _ := w.known.settings.zoneOf(d.WorkspaceID, d.SiteID)
+	zone, _ := e.known.settings.zoneOf(d.WorkspaceID, d.SiteID)
 	key := plainConfig{d.WorkspaceID, zone, d.EquipmentType, d.HeartbeatIntervalS, d.OfflineAfterS, d.Habit}
 	cfg := p[key]
 	if cfg == nil {
-		cfg = w.fleet.Configs.Get(w.encodeConfig(d))
+		cfg = e.fleet.Configs.Get(e.encodeConfig(d))
 		p[key] = cfg
 	}
 	return cfg

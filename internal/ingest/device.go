@@ -66,9 +66,9 @@ func (op *deviceOp) changes(was *rimewatch.Device, change func(*rimewatch.Device
 }
 
 // encode makes what the log keeps of the device. The writer goroutine calls it.
-func (op *deviceOp) encode(w *writer) {
+func (op *deviceOp) encode(e *evaluator) {
 	if d := cmp.Or(op.Create, op.Change); d != nil {
-		op.Payload = w.encodeConfig(d)
+		op.Payload = e.encodeConfig(d)
 	}
 }
 
@@ -88,73 +88,73 @@ func (op *deviceOp) send(ctx context.Context, s *Service) (rimewatch.DeviceView,
 }
 
 // applyDevice lets a settled device op happen to its unit.
-func (w *writer) applyDevice(op *deviceOp, now rimewatch.Time) {
+func (e *evaluator) applyDevice(op *deviceOp, now rimewatch.Time) {
 	d := &op.Device
 	if op.who != "" {
-		w.group.auditDevice(op, now)
+		e.group.auditDevice(op, now)
 	}
 	event := publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
-	u := w.fleet.Get(d.ID)
+	u := e.fleet.Get(d.ID)
 	switch {
 	case op.Create != nil:
 		event.Kind = publish.DeviceCreated
-		u = w.added(d)
+		u = e.added(d)
 	case u == nil:
-		u = w.added(d) // created in this very group
+		u = e.added(d) // created in this very group
 	}
-	st := w.stage(u)
+	st := e.stage(u)
 	if op.Delete {
 		event.Kind, event.Device = publish.DeviceDeleted, d
-		w.group.excursions(st, st.State.Health.Finish(&st.Config.Health, now))
+		e.group.excursions(st, st.State.Health.Finish(&st.Config.Health, now))
 		st.gone = true
 		for len(st.Alerts) > 0 {
-			w.supersede(st, 0, now)
+			e.supersede(st, 0, now)
 		}
 	} else {
 		left := st.siteID
 		if op.Change != nil && (left != d.SiteID || op.Was.EquipmentType != d.EquipmentType) {
-			w.group.moved(st.Alerts, rimewatch.Place{SiteID: left, EquipmentType: op.Was.EquipmentType}, now)
+			e.group.moved(st.Alerts, rimewatch.Place{SiteID: left, EquipmentType: op.Was.EquipmentType}, now)
 		}
 		if left != d.SiteID {
 			if op.Create == nil {
 				event.Left = &left
 			}
 			st.siteID = d.SiteID
-			w.releasePredictions(st, now)
-			w.inhibitOffline(st, nil, now)
+			e.releasePredictions(st, now)
+			e.inhibitOffline(st, nil, now)
 		}
 		was := st.Config
-		st.Config = w.fleet.Configs.Get(w.encodeConfig(d))
+		st.Config = e.fleet.Configs.Get(e.encodeConfig(d))
 		st.State.Configured(was, st.Config)
-		w.group.formerLimits(st, was, now)
+		e.group.formerLimits(st, was, now)
 		st.followed = false
-		out, _ := st.State.Step(st.Config, w.fleet.Downtimes(), &engine.Input{Kind: engine.Tick}, now, w.group.scratch[:0])
-		w.transitions(st, out, now)
+		out, _ := st.State.Step(st.Config, e.fleet.Downtimes(), &engine.Input{Kind: engine.Tick}, now, e.group.scratch[:0])
+		e.transitions(st, out, now)
 	}
-	w.group.events.Devices = append(w.group.events.Devices, event)
+	e.group.events.Devices = append(e.group.events.Devices, event)
 }
 
 // added makes the unit of a device that the group creates, or finds it.
-func (w *writer) added(d *rimewatch.Device) *unit {
-	for i := range w.group.staged {
-		if w.group.staged[i].Device.ID == d.ID {
-			return w.group.staged[i].Device
+func (e *evaluator) added(d *rimewatch.Device) *unit {
+	for i := range e.group.staged {
+		if e.group.staged[i].Device.ID == d.ID {
+			return e.group.staged[i].Device
 		}
 	}
 	u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt, Added: true}
-	u.Config = w.fleet.Configs.Get(w.encodeConfig(d))
+	u.Config = e.fleet.Configs.Get(e.encodeConfig(d))
 	return u
 }
 
 // supersede ends the i-th alert of a device that is no more, or that is known
 // no more.
-func (w *writer) supersede(st *staged, i int, now rimewatch.Time) {
+func (e *evaluator) supersede(st *staged, i int, now rimewatch.Time) {
 	row := *st.Alerts[i]
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
 	row.Ending = rimewatch.EndedRemoved
-	w.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	w.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
+	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
+	e.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
 }
 
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -14,24 +15,52 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
+// evaluator works out what a group means, upon all groups before it: of the writer
+// goroutine, it waits for nobody and commits nothing.
+type evaluator struct {
+	*base
+	known *known
+	fleet *fleet.Fleet[about]
+
+	group     *group         // being made
+	evaluated fleet.Position // of the last group that was evaluated
+
+	sites     sites
+	deadlines deadline.Queue[*unit]
+	shares    shares
+	rejudging rejudging
+	orphans   []orphan
+
+	steppers steppers
+	chains   []chained // of the last part that was stepped ahead, kept for the next
+	next     []int32
+}
+
+func newEvaluator(b *base, k *known, f *fleet.Fleet[about]) *evaluator {
+	e := &evaluator{base: b, known: k, fleet: f, shares: shares{known: k, fleet: f}}
+	e.sites.init()
+	e.rejudging.done = make(map[*unit]rimewatch.Time)
+	return e
+}
+
 // stage returns the unit as the group has it so far.
-func (w *writer) stage(u *unit) *staged {
-	st := w.stagedOf(u)
+func (e *evaluator) stage(u *unit) *staged {
+	st := e.stagedOf(u)
 	st.begin()
 	return st
 }
 
 // stagedOf returns what the group knows of a unit, begun at its first touch.
-func (w *writer) stagedOf(u *unit) *staged {
-	g := w.group
+func (e *evaluator) stagedOf(u *unit) *staged {
+	g := e.group
 	if u.Own.stagedAt == 0 {
 		g.staged = append(g.staged, staged{siteID: u.Own.siteID})
-		if err := w.fleet.Stage(u, &g.staged[len(g.staged)-1].Staged); err != nil {
+		if err := e.fleet.Stage(u, &g.staged[len(g.staged)-1].Staged); err != nil {
 			g.err = err
 		}
 		u.Own.stagedAt = int32(len(g.staged))
-		if w.fleet.HasNews() {
-			w.hear()
+		if e.fleet.HasNews() {
+			e.hear()
 		}
 	}
 	return &g.staged[u.Own.stagedAt-1]
@@ -41,52 +70,52 @@ func (w *writer) stagedOf(u *unit) *staged {
 // reports whether there is anything to commit. Readers see what follows from a
 // device's state (health, compliance, its zone, predictions) as evaluated, a moment
 // before it is durable; alerts, presence and counts they see when these are.
-func (w *writer) evaluate(g *group) bool {
-	w.fleet.Lock()
-	defer w.fleet.Unlock()
+func (e *evaluator) evaluate(g *group) bool {
+	e.fleet.Lock()
+	defer e.fleet.Unlock()
 	now := g.store.Now
 	accepted := 0
 	for _, r := range g.requests {
 		for _, op := range r.devices {
 			if op.Err == nil {
 				accepted++
-				w.applyDevice(op, now)
+				e.applyDevice(op, now)
 			}
 		}
 	}
 	for i, held := 0, 0; i < len(g.store.Parts); i++ {
 		if i == held {
 			if i > 0 {
-				w.fleet.Unlock()
-				w.fleet.Lock()
+				e.fleet.Unlock()
+				e.fleet.Lock()
 			}
 			held += store.Together(g.store.Parts[i:])
 		}
-		w.fleet.AskParts(g.store.Parts, i)
-		accepted += w.evaluatePart(g.store.Parts[i], now)
+		e.fleet.AskParts(g.store.Parts, i)
+		accepted += e.evaluatePart(g.store.Parts[i], now)
 	}
 	for _, r := range g.requests {
 		r.mend(g)
 		if r.alert != nil && r.alert.err == nil {
 			accepted++
-			w.finishAlertOp(r.alert, now)
+			e.finishAlertOp(r.alert, now)
 		}
 	}
 	for _, r := range g.requests {
 		if r.clock != nil {
 			accepted++
-			w.steps.apply(r.clock, now)
+			e.applyClock(r.clock, now)
 		}
 	}
-	w.endAcks(now)
+	e.endAcks(now)
 	for _, r := range g.requests {
 		if r.siteGone != 0 {
 			accepted++
-			w.applySiteGone(r.siteGone, now)
+			e.applySiteGone(r.siteGone, now)
 		}
 	}
-	accepted += w.applySite(now)
-	if accepted == 0 && len(w.orphans) == 0 {
+	accepted += e.applySite(now)
+	if accepted == 0 && len(e.orphans) == 0 {
 		// Nothing is logged, and the next commit gets this number: a checkpoint that
 		// bore it would hide that commit from a replay.
 		for i := range g.staged {
@@ -94,40 +123,40 @@ func (w *writer) evaluate(g *group) bool {
 		}
 		return false
 	}
-	w.endOrphans(now)
-	w.evaluated = fleet.Position{Seq: g.store.Seq, Now: now}
+	e.endOrphans(now)
+	e.evaluated = fleet.Position{Seq: g.store.Seq, Now: now}
 	for i := range g.staged {
 		if i+fleet.Ahead < len(g.staged) {
 			g.staged[i+fleet.Ahead].AskDevice()
 		}
-		w.conclude(&g.staged[i], now)
+		e.conclude(&g.staged[i], now)
 	}
 	g.events.Seq, g.events.Now, g.events.Parts = g.store.Seq, now, g.store.Parts
-	w.fleet.Took(len(g.staged))
+	e.fleet.Took(len(g.staged))
 	return true
 }
 
 // evaluatePart evaluates what one caller brought and returns how many inputs of
 // it were accepted.
-func (w *writer) evaluatePart(part []store.Input, now rimewatch.Time) (accepted int) {
-	w.steppers.share(w, part, now)
+func (e *evaluator) evaluatePart(part []store.Input, now rimewatch.Time) (accepted int) {
+	e.steppers.share(e, part, now)
 	for i := range part {
 		in := &part[i]
 		if in.Outcome != store.Accepted {
 			continue
 		}
 		accepted++
-		if u := w.fleet.Get(in.DeviceID); u != nil {
-			w.happen(u, in, now)
+		if u := e.fleet.Get(in.DeviceID); u != nil {
+			e.happen(u, in, now)
 		}
 	}
 	return accepted
 }
 
 // happen lets one input of the group happen to a unit.
-func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
-	g := w.group
-	st := w.stage(u)
+func (e *evaluator) happen(u *unit, in *store.Input, now rimewatch.Time) {
+	g := e.group
+	st := e.stage(u)
 	var out []alert.Transition
 	var over []health.Excursion
 	was := st.Config
@@ -138,7 +167,7 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
 		st.followed = false
-		out, over = w.fleet.Step(&st.Staged, in, now, g.scratch[:0])
+		out, over = e.fleet.Step(&st.Staged, in, now, g.scratch[:0])
 		g.scratch = out[:0]
 		if st.Config != was {
 			g.formerLimits(st, was, now)
@@ -154,12 +183,12 @@ func (w *writer) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		}
 		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.WorkspaceID, DeviceID: u.ID, At: now})
 	case store.InputRejudged:
-		w.known.refresh(u, st.State, st.Config, now)
+		e.known.refresh(u, st.State, st.Config, now)
 	default: // its transitions say all
 	}
-	w.transitions(st, out, now)
+	e.transitions(st, out, now)
 	if in.Last {
-		w.follow(st, now)
+		e.follow(st, now)
 	}
 }
 
@@ -171,50 +200,50 @@ func sameButDays(a, b *engine.Config) bool {
 	return a != b && reflect.DeepEqual(x, y)
 }
 
-func (w *writer) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
+func (e *evaluator) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
 	replacement := int64(0)
 	for i := range out {
 		t := &out[i]
 		if t.Ending == rimewatch.EndedOtherFault && slices.ContainsFunc(out[i+1:], opensPrediction) {
-			replacement = w.store.NewAlertID()
+			replacement = e.store.NewAlertID()
 		}
-		w.transition(st, t, replacement, now)
+		e.transition(st, t, replacement, now)
 	}
 }
 
 func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened && t.Prediction != nil }
 
 // follow has the unit and its fleet follow the state.
-func (w *writer) follow(st *staged, now rimewatch.Time) {
+func (e *evaluator) follow(st *staged, now rimewatch.Time) {
 	if !st.followed {
-		st.follow(w.fleet.Downtimes(), now)
+		st.follow(e.fleet.Downtimes(), now)
 	}
 	if st.shared {
-		w.known.replace(st.Device, st.share, now)
+		e.known.replace(st.Device, st.share, now)
 	} else {
-		w.shares.changed(st.Device)
+		e.shares.changed(st.Device)
 	}
 }
 
 // conclude gathers what one of the group's units says to the outside, and makes
 // what the group changed of it the unit's own.
-func (w *writer) conclude(st *staged, now rimewatch.Time) {
-	g, u := w.group, st.Device
+func (e *evaluator) conclude(st *staged, now rimewatch.Time) {
+	g, u := e.group, st.Device
 	if !st.followed {
-		w.follow(st, now)
+		e.follow(st, now)
 	}
 	u.Own.stagedAt = 0
 	g.count(st)
 	predictions := outage.Sum(u.Alerts) != outage.Sum(st.Alerts)
-	w.fleet.Commit(&st.Staged, g.store.Seq, now)
+	e.fleet.Commit(&st.Staged, g.store.Seq, now)
 	if st.gone {
 		return
 	}
 	if st.after.late && !u.Own.late {
-		w.rejudging.add(u)
+		e.rejudging.add(u)
 	}
 	if u.Online != st.before.online || st.before.frozen != st.after.frozen || !slices.Equal(u.Alerts, st.Alerts) {
-		w.known.refresh(u, st.State, u.Config, now) // its score, and whether it is judged, do not wait for their turn
+		e.known.refresh(u, st.State, u.Config, now) // its score, and whether it is judged, do not wait for their turn
 	}
 	if st.before != st.after.shown || u.Vitals != st.Vitals || u.Added {
 		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.ID, Presence: presenceOf(st.State, u.Config, &u.Vitals)})
@@ -223,13 +252,13 @@ func (w *writer) conclude(st *staged, now rimewatch.Time) {
 		g.events.Devices = append(g.events.Devices, presenceEvent(u, u.Online, now))
 	}
 	if u.Online != st.before.online || u.ChangedAt != st.before.changedAt || u.Announced != st.before.announced || predictions {
-		w.sites.touch(u.Own.siteID)
+		e.sites.touch(u.Own.siteID)
 	}
 	if len(u.Alerts) > 0 {
 		g.result.Touched = appendTouched(g.result.Touched, st.State, u.Alerts)
 	}
 	if !u.Added {
-		w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
+		e.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
 	}
 }
 
@@ -258,42 +287,43 @@ func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rime
 
 // committedAlone makes the group's devices and sites known, now that it is
 // durable. Under the lock.
-func (w *writer) committedAlone(g *group) {
-	w.committedSites(g)
+func (e *evaluator) committedAlone(g *group) {
+	e.committedSites(g)
 	for i := range g.staged {
 		st := &g.staged[i]
 		u := st.Device
 		if st.gone {
-			w.sites.assign(u, 0)
-			w.deadlines.Remove(u)
-			w.known.total(u.WorkspaceID).replace(u, tally{}, health.Share{})
-			w.fleet.Remove(u)
+			e.sites.assign(u, 0)
+			e.deadlines.Remove(u)
+			e.known.total(u.WorkspaceID).replace(u, tally{}, health.Share{})
+			e.fleet.Remove(u)
 			continue
 		}
 		if u.Added {
-			w.fleet.Put(u)
-			w.shares.all = append(w.shares.all, u)
-			w.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
+			e.fleet.Put(u)
+			e.shares.all = append(e.shares.all, u)
+			e.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
 		}
 		if st.siteID != u.Own.siteID {
-			w.sites.assign(u, st.siteID)
+			e.sites.assign(u, st.siteID)
 		}
 	}
-	if g.store.Back {
-		w.steps.committed(g)
-	}
+}
+
+// touchSites has the sites judged again whose devices' silence the group changed.
+func (e *evaluator) touchSites(g *group) {
 	for i := range g.events.Alerts {
 		a := g.events.Alerts[i].Alert
-		if u := w.fleet.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
-			w.sites.touch(u.Own.siteID)
+		if u := e.fleet.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
+			e.sites.touch(u.Own.siteID)
 		}
 	}
 }
 
 // setDeadline sets when time alone next changes a unit: by its state, or by the
 // end of an acknowledgement.
-func (w *writer) setDeadline(u *unit, state *engine.State) {
-	w.deadlines.Set(u, earliest(state.Deadline(u.Config, w.fleet.Downtimes()), ackEnds(u.Alerts)))
+func (e *evaluator) setDeadline(u *unit, state *engine.State) {
+	e.deadlines.Set(u, earliest(state.Deadline(u.Config, e.fleet.Downtimes()), ackEnds(u.Alerts)))
 }
 
 // earliest returns the earlier of two moments, of which 0 is none.

@@ -56,9 +56,9 @@ func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
 }
 
 // judgedLate writes feedback on an alert that is over.
-func (w *writer) judgedLate(op *alertOp, now rimewatch.Time) {
+func (e *evaluator) judgedLate(op *alertOp, now rimewatch.Time) {
 	row := op.found.Alert
-	alerts := &w.group.result.Alerts
+	alerts := &e.group.result.Alerts
 	i := slices.IndexFunc(*alerts, func(a *rimewatch.Alert) bool { return a.ID == op.id })
 	if i >= 0 { // it has ended in this very group
 		row = *(*alerts)[i]
@@ -70,15 +70,15 @@ func (w *writer) judgedLate(op *alertOp, now rimewatch.Time) {
 	}
 	op.judge(&row, now)
 	if i >= 0 {
-		w.group.events.Replace((*alerts)[i], &row)
+		e.group.events.Replace((*alerts)[i], &row)
 		(*alerts)[i] = &row
 	} else {
 		*alerts = append(*alerts, &row)
 	}
-	w.group.tell(op.does, &row, now, op.by, op.note)
-	w.group.auditAlert(op, &row, now)
-	w.group.noteVerdict(op, was)
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.group.tell(op.does, &row, now, op.by, op.note)
+	e.group.auditAlert(op, &row, now)
+	e.group.noteVerdict(op, was)
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 // noteVerdict counts a verdict once the group is durable.

@@ -33,7 +33,7 @@ func (w *writer) fetch(g *group) error {
 	err := w.fleet.Load(&need)
 	w.fleet.Lock()
 	defer w.fleet.Unlock()
-	w.hear()
+	w.eval.hear()
 	return err
 }
 

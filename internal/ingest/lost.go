@@ -13,7 +13,7 @@ func (w *writer) takeBack(err error, groups ...*group) {
 			w.fleet.Rollback(&st.Staged)
 		}
 	}
-	w.evaluated = w.known.durable
+	w.eval.evaluated = w.known.durable
 	w.fleet.Unlock()
 	w.away = true
 	w.troubled("commit", err)
@@ -39,11 +39,11 @@ func (w *writer) rebuild() error {
 	}
 	for _, u := range list {
 		state := w.fleet.State(u)
-		w.rejudging.look(u, state)
-		w.setDeadline(u, state)
-		w.sites.touch(u.Own.siteID)
+		w.eval.rejudging.look(u, state)
+		w.eval.setDeadline(u, state)
+		w.eval.sites.touch(u.Own.siteID)
 		w.known.refresh(u, state, u.Config, w.clock())
 	}
-	w.hear()
+	w.eval.hear()
 	return nil
 }

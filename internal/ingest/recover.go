@@ -24,10 +24,10 @@ func (r *recovery) recover(ctx context.Context) error {
 	plain := make(plainConfigs)
 	err = r.w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
 		u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt}
-		u.Config = plain.get(r.w, d)
+		u.Config = plain.get(r.w.eval, d)
 		r.w.fleet.Expect(u)
-		r.w.shares.all = append(r.w.shares.all, u)
-		r.w.sites.assign(u, d.SiteID)
+		r.w.eval.shares.all = append(r.w.eval.shares.all, u)
+		r.w.eval.sites.assign(u, d.SiteID)
 		return nil
 	})
 	if err != nil {
@@ -47,7 +47,7 @@ func (r *recovery) recover(ctx context.Context) error {
 	if err := r.noteDowntime(ctx); err != nil {
 		return err
 	}
-	r.w.evaluated = r.w.known.durable
+	r.w.eval.evaluated = r.w.known.durable
 	n, inputs := r.w.fleet.Behind(), r.w.fleet.Inputs()
 	r.w.stragglers.slice = stragglerSlice(n, inputs)
 	if r.w.cfg.startsBehind(n, inputs) {
@@ -60,15 +60,15 @@ func (r *recovery) loadAlerts(ctx context.Context) error {
 	err := r.w.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		row := *a
 		if a.SiteID != 0 {
-			x := r.w.sites.at(a.WorkspaceID, a.SiteID)
+			x := r.w.eval.sites.at(a.WorkspaceID, a.SiteID)
 			x.alerts = append(x.alerts, &row)
-			r.w.sites.touch(x.id)
+			r.w.eval.sites.touch(x.id)
 			return nil
 		}
 		if u := r.w.fleet.Get(a.DeviceID); u != nil {
 			u.Alerts = append(u.Alerts, &row)
 			if row.Prediction != nil {
-				r.w.sites.touch(u.Own.siteID)
+				r.w.eval.sites.touch(u.Own.siteID)
 			}
 		}
 		return nil
@@ -76,7 +76,7 @@ func (r *recovery) loadAlerts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("recover alerts: %w", err)
 	}
-	for _, x := range r.w.sites.byID {
+	for _, x := range r.w.eval.sites.byID {
 		r.w.known.total(x.workspaceID).add(alertCounts(x.alerts), 1)
 	}
 	return nil
@@ -90,21 +90,21 @@ type orphan struct {
 }
 
 // findOrphans looks for them among a unit's alerts.
-func (w *writer) findOrphans(u *unit, state *engine.State) {
+func (e *evaluator) findOrphans(u *unit, state *engine.State) {
 	for _, row := range u.Alerts {
 		if !state.Knows(row.Type, row.Part) {
-			w.orphans = append(w.orphans, orphan{u, row.ID})
+			e.orphans = append(e.orphans, orphan{u, row.ID})
 		}
 	}
 }
 
 // endOrphans resolves them inside a group.
-func (w *writer) endOrphans(now rimewatch.Time) {
-	for _, o := range w.orphans {
-		st := w.stage(o.unit)
+func (e *evaluator) endOrphans(now rimewatch.Time) {
+	for _, o := range e.orphans {
+		st := e.stage(o.unit)
 		for i, row := range st.Alerts {
 			if row.ID == o.alertID && !st.State.Knows(row.Type, row.Part) {
-				w.supersede(st, i, now)
+				e.supersede(st, i, now)
 				break
 			}
 		}

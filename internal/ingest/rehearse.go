@@ -28,7 +28,7 @@ func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Br
 			err = rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
 			return
 		}
-		state, failed := w.rejudging.state(u)
+		state, failed := w.stateOf(u)
 		if err = failed; err != nil {
 			return
 		}

@@ -26,7 +26,6 @@ const (
 
 // rejudging are the units with late readings. Of the writer goroutine.
 type rejudging struct {
-	w     *writer
 	fresh []*unit
 	again []lateUnit // that were judged again less than rejudgeAfter ago
 	done  map[*unit]rimewatch.Time
@@ -110,7 +109,7 @@ type rejudged struct {
 // some judges some devices again, and reports whether there may be others.
 func (s rejudger) some() (more bool) {
 	var list []*rejudged
-	if !s.s.inbox.call(func(w *writer) { list = w.rejudging.begin() }) || len(list) == 0 {
+	if !s.s.inbox.call(func(w *writer) { list = w.beginRejudging() }) || len(list) == 0 {
 		return false
 	}
 	began := time.Now()
@@ -124,19 +123,19 @@ func (s rejudger) some() (more bool) {
 	case <-s.s.inbox.stopping:
 		return false
 	}
-	return s.s.inbox.call(func(w *writer) { w.rejudging.finish(list) })
+	return s.s.inbox.call(func(w *writer) { w.finishRejudging(list) })
 }
 
-// begin begins with the units whose turn has come.
-func (x *rejudging) begin() (list []*rejudged) {
-	for _, u := range x.take(x.w.clock()) {
-		state, err := x.state(u)
+// beginRejudging begins with the units whose turn has come.
+func (w *writer) beginRejudging() (list []*rejudged) {
+	for _, u := range w.eval.rejudging.take(w.clock()) {
+		state, err := w.stateOf(u)
 		switch {
 		case u.Deleted:
 			u.Own.late = false
-		case err != nil || x.w.fleet.Current(u) == nil:
-			x.end(u, x.w.clock())
-			x.add(u)
+		case err != nil || w.fleet.Current(u) == nil:
+			w.eval.rejudging.end(u, w.clock())
+			w.eval.rejudging.add(u)
 		case !state.Health.HasLate():
 			u.Own.late = false
 		default:
@@ -163,59 +162,59 @@ func excludedOf(u *unit) func([]rimewatch.MaintenanceWindow) []health.Span {
 	}
 }
 
-// state is a unit's state, which comes into memory if it is not there.
-func (x *rejudging) state(u *unit) (*engine.State, error) {
-	if x.w.fleet.State(u) == nil && !u.Deleted {
-		if err := x.w.makeRoom(1); err != nil {
+// stateOf returns a unit's state, which comes into memory if it is not there.
+func (w *writer) stateOf(u *unit) (*engine.State, error) {
+	if w.fleet.State(u) == nil && !u.Deleted {
+		if err := w.makeRoom(1); err != nil {
 			return nil, err
 		}
-		if err := x.w.fleet.LoadOne(u); err != nil {
-			x.w.troubled("read the states of devices", err)
+		if err := w.fleet.LoadOne(u); err != nil {
+			w.troubled("read the states of devices", err)
 			return nil, err
 		}
-		x.w.fleet.Lock()
-		defer x.w.fleet.Unlock()
-		x.w.hear()
+		w.fleet.Lock()
+		defer w.fleet.Unlock()
+		w.eval.hear()
 	}
-	return x.w.fleet.State(u), nil
+	return w.fleet.State(u), nil
 }
 
-// finish commits what was found out about some units.
-func (x *rejudging) finish(list []*rejudged) {
+// finishRejudging commits what was found out about some units.
+func (w *writer) finishRejudging(list []*rejudged) {
 	r := &request{done: make(chan error, 1)}
 	for _, one := range list {
 		u := one.unit
-		x.end(u, x.w.clock())
+		w.eval.rejudging.end(u, w.clock())
 		if u.Deleted {
 			continue
 		}
 		if one.err == nil {
-			one.err = x.conclude(one, r)
+			one.err = w.concludeRejudged(one, r)
 		}
 		if one.err != nil && !u.Own.late {
-			x.add(u)
+			w.eval.rejudging.add(u)
 		}
 	}
 	if len(r.inputs) > 0 {
-		x.w.inbox.waiting.Add(int64(r.weight()))
-		x.w.commit(r, nil)
+		w.inbox.waiting.Add(int64(r.weight()))
+		w.commit(r, nil)
 	}
 }
 
 var errChanged = errors.New("the device has changed meanwhile")
 
-// conclude adds to a request what was found out about a unit. Everything that was
+// concludeRejudged adds to a request what was found out about a unit. Everything that was
 // committed is in its state and in the store, and nothing else happens now.
-func (x *rejudging) conclude(one *rejudged, r *request) error {
+func (w *writer) concludeRejudged(one *rejudged, r *request) error {
 	u := one.unit
-	state, err := x.state(u)
+	state, err := w.stateOf(u)
 	if err != nil {
 		return err
 	}
-	if x.w.fleet.Current(u) == nil || u.Config != one.cfg || u.Own.siteID != one.siteID {
+	if w.fleet.Current(u) == nil || u.Config != one.cfg || u.Own.siteID != one.siteID {
 		return errChanged
 	}
-	next, m, err := one.found.Finish(context.Background(), &state.Health, x.w.clock())
+	next, m, err := one.found.Finish(context.Background(), &state.Health, w.clock())
 	if err != nil {
 		return err
 	}

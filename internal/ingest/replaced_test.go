@@ -19,21 +19,21 @@ func (n *numbered) NewAlertID() int64 { n.last++; return n.last }
 
 // TestReplacedBy: a prediction that another fault fits better than names the one that has taken its place.
 func TestReplacedBy(t *testing.T) {
-	w := newWriter(&base{store: &numbered{}}, nil, nil, nil)
-	w.group = newGroup()
+	e := newEvaluator(&base{store: &numbered{}}, nil, nil)
+	e.group = newGroup()
 	st := &staged{Staged: fleet.Staged[about]{Device: &unit{ID: 7, WorkspaceID: 1}}}
 	opens := func(typ rimewatch.AlertType) alert.Transition {
 		return alert.Transition{Kind: alert.Opened, Type: typ, Severity: rimewatch.Warning, Prediction: &rimewatch.Prediction{}}
 	}
 	leak := opens(rimewatch.RefrigerantLeakSuspected)
-	w.transitions(st, []alert.Transition{leak}, 1000)
+	e.transitions(st, []alert.Transition{leak}, 1000)
 	over := leak
 	over.Kind, over.Resolution, over.Ending = alert.Resolved, rimewatch.ResolvedSuperseded, rimewatch.EndedOtherFault
-	w.transitions(st, []alert.Transition{over, opens(rimewatch.EvaporatorIcingSuspected)}, 2000)
-	if len(st.Alerts) != 1 || len(w.group.result.Alerts) != 2 {
-		t.Fatalf("%d active, %d rows", len(st.Alerts), len(w.group.result.Alerts))
+	e.transitions(st, []alert.Transition{over, opens(rimewatch.EvaporatorIcingSuspected)}, 2000)
+	if len(st.Alerts) != 1 || len(e.group.result.Alerts) != 2 {
+		t.Fatalf("%d active, %d rows", len(st.Alerts), len(e.group.result.Alerts))
 	}
-	was, now := w.group.result.Alerts[0], st.Alerts[0]
+	was, now := e.group.result.Alerts[0], st.Alerts[0]
 	if was.Type != rimewatch.RefrigerantLeakSuspected || was.Resolution != rimewatch.ResolvedSuperseded || was.ReplacedBy != now.ID || now.ID == 0 || now.ID == was.ID || now.ReplacedBy != 0 {
 		t.Errorf("%+v was replaced by %+v", was, now)
 	}

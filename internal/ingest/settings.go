@@ -107,16 +107,16 @@ func (s *Service) watchSettings() {
 // takeSettings makes now those of the service and returns the inputs that bring
 // them to some of the units that are judged by others. Each carries the change
 // alone: a change of the device in the same commit stays what it is.
-func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
-	w.fleet.Lock()
-	w.known.settings = *now
-	w.fleet.Unlock()
-	w.known.lagging.Store(true)
+func (e *evaluator) takeSettings(now *settings) (inputs []store.Input) {
+	e.fleet.Lock()
+	e.known.settings = *now
+	e.fleet.Unlock()
+	e.known.lagging.Store(true)
 	parsed := make(map[*engine.Config]fleet.Configuration) // thousands of units share one
-	for u := range w.fleet.All() {
+	for u := range e.fleet.All() {
 		is, ok := parsed[u.Config]
 		if !ok {
-			is = w.fleet.Configs.Parsed(u.Config)
+			is = e.fleet.Configs.Parsed(u.Config)
 			parsed[u.Config] = is
 		}
 		want := fleet.Configuration{
@@ -131,7 +131,7 @@ func (w *writer) takeSettings(now *settings) (inputs []store.Input) {
 		}
 	}
 	if len(inputs) == 0 {
-		w.known.lagging.Store(false)
+		e.known.lagging.Store(false)
 	}
 	return inputs
 }

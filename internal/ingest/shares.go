@@ -117,8 +117,8 @@ func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) error {
 }
 
 // refreshShares refreshes them while nothing else happens.
-func (w *writer) refreshShares(now rimewatch.Time) {
-	if err := w.shares.refreshAll(now); err != nil {
-		w.troubled("read the states of devices", err)
+func (e *evaluator) refreshShares(now rimewatch.Time) {
+	if err := e.shares.refreshAll(now); err != nil {
+		e.troubled("read the states of devices", err)
 	}
 }

@@ -95,16 +95,16 @@ func (m *sites) judge(x *site, now rimewatch.Time) outage.Verdict {
 // passSites judges the sites whose devices have changed, and those whose time
 // has come.
 func (w *writer) passSites(now rimewatch.Time) {
-	for x, ok := w.sites.due.Pop(now); ok; x, ok = w.sites.due.Pop(now) {
-		w.sites.touch(x.id)
+	for x, ok := w.eval.sites.due.Pop(now); ok; x, ok = w.eval.sites.due.Pop(now) {
+		w.eval.sites.touch(x.id)
 	}
-	dirty := w.sites.dirty
-	w.sites.dirty = nil
+	dirty := w.eval.sites.dirty
+	w.eval.sites.dirty = nil
 	for i, x := range dirty {
 		for w.settleSite(x, now) {
 		}
 		if x.dirty { // a full disk: it is tried again at the next tick
-			w.sites.dirty = append(w.sites.dirty, dirty[i:]...)
+			w.eval.sites.dirty = append(w.eval.sites.dirty, dirty[i:]...)
 			return
 		}
 	}
@@ -113,7 +113,7 @@ func (w *writer) passSites(now rimewatch.Time) {
 // settleSite does one step of what is to be done about a site and reports whether
 // there may be more.
 func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
-	v := &todo{Verdict: w.sites.judge(x, now), site: x}
+	v := &todo{Verdict: w.eval.sites.judge(x, now), site: x}
 	if v.Open {
 		if err := w.prepareOutage(v); err != nil {
 			w.troubled("look up a site", err)
@@ -125,12 +125,12 @@ func (w *writer) settleSite(x *site, now rimewatch.Time) bool {
 	}
 	if v.Nothing() {
 		x.dirty = false
-		w.sites.due.Set(x, v.Again)
+		w.eval.sites.due.Set(x, v.Again)
 		return false
 	}
-	w.sites.todo = v
+	w.eval.sites.todo = v
 	ok := w.commit(nil, nil)
-	w.sites.todo = nil
+	w.eval.sites.todo = nil
 	if ok && v.applied == 0 {
 		x.dirty = false // what was to be done has become void; its cause touches the site again
 	}
@@ -183,37 +183,37 @@ func (g *group) stageSite(x *site) *stagedSite {
 
 // applySite carries a verdict out, inside a group. What has changed in this very
 // group is left alone: the site is judged again after it.
-func (w *writer) applySite(now rimewatch.Time) int {
-	v := w.sites.todo
+func (e *evaluator) applySite(now rimewatch.Time) int {
+	v := e.sites.todo
 	if v == nil {
 		return 0
 	}
 	v.applied = 0
-	staged := w.group.stageSite(v.site)
+	staged := e.group.stageSite(v.site)
 	switch {
 	case v.Unacknowledge && ackEnded(staged.alerts, now) >= 0:
-		w.endAck(v.site.alerts, &staged.alerts, 0, now)
+		e.endAck(v.site.alerts, &staged.alerts, 0, now)
 		v.applied++
 	case v.Open && len(staged.alerts) == 0, (v.Resolve || v.Update || v.Escalate) && len(staged.alerts) > 0:
-		w.putSite(staged, &v.Verdict, now)
+		e.putSite(staged, &v.Verdict, now)
 		v.applied++
 	}
 	for _, id := range v.Suppress {
 		if len(staged.alerts) > 0 {
-			v.applied += w.inhibitSilence(id, staged.alerts[0], now)
+			v.applied += e.inhibitSilence(id, staged.alerts[0], now)
 		}
 	}
 	for _, id := range v.Release {
-		v.applied += w.inhibitSilence(id, nil, now)
+		v.applied += e.inhibitSilence(id, nil, now)
 	}
 	for i := range v.Causes {
-		v.applied += w.applyCause(&v.Causes[i], now)
+		v.applied += e.applyCause(&v.Causes[i], now)
 	}
 	return v.applied
 }
 
 // putSite writes a site's alert as the verdict has it.
-func (w *writer) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch.Time) {
+func (e *evaluator) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch.Time) {
 	i := len(staged.alerts) - 1
 	var was *rimewatch.Alert
 	if i >= 0 {
@@ -221,7 +221,7 @@ func (w *writer) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch.Ti
 	}
 	row, kind := v.Row(was, now)
 	row.WorkspaceID, row.SiteID = staged.site.workspaceID, staged.site.id
-	w.putAlert(staged.site.alerts, &staged.alerts, i, &row)
+	e.putAlert(staged.site.alerts, &staged.alerts, i, &row)
 	news := publish.AlertUpdated
 	switch kind {
 	case rimewatch.TransitionOpened:
@@ -231,27 +231,27 @@ func (w *writer) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch.Ti
 	default: // an update
 	}
 	if kind != "" {
-		w.group.tell(kind, &row, now, "", "")
+		e.group.tell(kind, &row, now, "", "")
 	}
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: news, Alert: &row})
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: news, Alert: &row})
 }
 
 // inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
 // again.
-func (w *writer) inhibitSilence(id int64, by *rimewatch.Alert, now rimewatch.Time) int {
-	u := w.fleet.Get(id)
+func (e *evaluator) inhibitSilence(id int64, by *rimewatch.Alert, now rimewatch.Time) int {
+	u := e.fleet.Get(id)
 	if u == nil {
 		return 0
 	}
-	return w.inhibitOffline(w.stage(u), by, now)
+	return e.inhibitOffline(e.stage(u), by, now)
 }
 
 // inhibitOffline sets what inhibits a device's silence, nil = nothing; it returns
 // how many alerts that changes.
-func (w *writer) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
+func (e *evaluator) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
 	for i, row := range st.Alerts {
 		if row.Type == rimewatch.DeviceOffline && !inhibitedBy(row, by) {
-			w.inhibit(st, i, by, now)
+			e.inhibit(st, i, by, now)
 			return 1
 		}
 	}
@@ -268,7 +268,7 @@ func inhibitedBy(row, by *rimewatch.Alert) bool {
 }
 
 // inhibit sets what inhibits the i-th alert of a device, nil = nothing any more.
-func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
+func (e *evaluator) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
 	row := *st.Alerts[i]
 	row.SuppressedBy = 0
 	kind := rimewatch.TransitionReleased
@@ -276,23 +276,23 @@ func (w *writer) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.T
 		row.SuppressedBy = by.ID
 		kind = rimewatch.TransitionSuppressed
 	}
-	w.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	w.group.tell(kind, &row, now, "", "")
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
+	e.group.tell(kind, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 }
 
 // committedSites makes the group's changes of sites known.
-func (w *writer) committedSites(g *group) {
+func (e *evaluator) committedSites(g *group) {
 	for i := range g.sites {
 		x, alerts := g.sites[i].site, g.sites[i].alerts
-		t := w.known.total(x.workspaceID)
+		t := e.known.total(x.workspaceID)
 		t.add(alertCounts(x.alerts), -1)
 		t.add(alertCounts(alerts), 1)
 		if len(x.alerts) > 0 && len(alerts) == 0 {
 			x.lastAlertAt = x.alerts[0].TriggeredAt
 		}
 		x.alerts = alerts
-		w.sites.touch(x.id)
+		e.sites.touch(x.id)
 	}
 }
 
@@ -306,33 +306,33 @@ func (s *Service) SiteDeleted(ctx context.Context, id int64) error {
 	return s.RefreshSettings(ctx)
 }
 
-func (w *writer) applySiteGone(id int64, now rimewatch.Time) {
-	x := w.sites.byID[id]
+func (e *evaluator) applySiteGone(id int64, now rimewatch.Time) {
+	x := e.sites.byID[id]
 	if x == nil {
 		return
 	}
 	for _, u := range x.units {
-		st := w.stage(u)
+		st := e.stage(u)
 		if st.siteID == id {
 			st.siteID = 0
-			w.group.moved(st.Alerts, rimewatch.Place{SiteID: id}, now)
-			w.inhibitOffline(st, nil, now)
-			w.releasePredictions(st, now)
+			e.group.moved(st.Alerts, rimewatch.Place{SiteID: id}, now)
+			e.inhibitOffline(st, nil, now)
+			e.releasePredictions(st, now)
 		}
 	}
-	if staged := w.group.stageSite(x); len(staged.alerts) > 0 {
-		w.putSite(staged, &outage.Verdict{Resolve: true, Superseded: true}, now)
+	if staged := e.group.stageSite(x); len(staged.alerts) > 0 {
+		e.putSite(staged, &outage.Verdict{Resolve: true, Superseded: true}, now)
 	}
 }
 
 // applyCause writes a common cause into the alert, if that is still there, and
 // returns how many alerts that changes.
-func (w *writer) applyCause(c *outage.Cause, now rimewatch.Time) int {
-	u := w.fleet.Get(c.Alert.DeviceID)
+func (e *evaluator) applyCause(c *outage.Cause, now rimewatch.Time) int {
+	u := e.fleet.Get(c.Alert.DeviceID)
 	if u == nil {
 		return 0
 	}
-	st := w.stage(u)
+	st := e.stage(u)
 	i := alertAt(st.Alerts, c.Alert.ID)
 	if i < 0 {
 		return 0
@@ -341,18 +341,18 @@ func (w *writer) applyCause(c *outage.Cause, now rimewatch.Time) int {
 	if !ok {
 		return 0
 	}
-	w.putAlert(u.Alerts, &st.Alerts, i, &row)
-	w.group.tell(kind, &row, now, "", "")
-	w.group.events.Alerts = append(w.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.putAlert(u.Alerts, &st.Alerts, i, &row)
+	e.group.tell(kind, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
 	return 1
 }
 
 // releasePredictions lets the predictions of a device that leaves its site stand
 // for themselves.
-func (w *writer) releasePredictions(st *staged, now rimewatch.Time) {
+func (e *evaluator) releasePredictions(st *staged, now rimewatch.Time) {
 	for _, a := range st.Alerts {
 		if outage.Drifts(a) && a.SuppressedBy != 0 {
-			w.applyCause(&outage.Cause{Alert: a}, now)
+			e.applyCause(&outage.Cause{Alert: a}, now)
 		}
 	}
 }

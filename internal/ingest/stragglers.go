@@ -105,27 +105,26 @@ func (x *stragglers) catchUpNext() error {
 	}
 	x.w.fleet.Lock()
 	defer x.w.fleet.Unlock()
-	x.w.hear()
+	x.w.eval.hear()
 	return nil
 }
 
 // hear takes note of the units that came to be known. Under the lock.
-func (w *writer) hear() {
-	news := w.fleet.News()
-	w.stragglers.arrive(news.CaughtUp)
+func (e *evaluator) hear() {
+	news := e.fleet.News()
+	e.arrive(news.CaughtUp)
 	for _, u := range news.Anew {
-		w.findOrphans(u, w.fleet.State(u))
+		e.findOrphans(u, e.fleet.State(u))
 	}
-	if w.fleet.Behind() == 0 && w.known.loading() {
-		close(w.known.loaded)
+	if e.fleet.Behind() == 0 && e.known.loading() {
+		close(e.known.loaded)
 	}
 }
 
 // arrive hands the store what units know that were behind, counts them and arms
 // their deadlines. Under the lock.
-func (x *stragglers) arrive(list []*unit) {
-	w := x.w
-	now := w.clock()
+func (e *evaluator) arrive(list []*unit) {
+	now := e.clock()
 	arrivals := make([]arrival, len(list))
 	for i, u := range list {
 		arrivals[i].unit = u
@@ -136,25 +135,25 @@ func (x *stragglers) arrive(list []*unit) {
 		for i := range part {
 			a := &part[i]
 			u := a.unit
-			state := w.fleet.State(u)
-			a.share, a.due = shareOf(u, state, u.Config, now), earliest(state.Deadline(u.Config, w.fleet.Downtimes()), ackEnds(u.Alerts))
+			state := e.fleet.State(u)
+			a.share, a.due = shareOf(u, state, u.Config, now), earliest(state.Deadline(u.Config, e.fleet.Downtimes()), ackEnds(u.Alerts))
 			live[i] = store.LiveWrite{DeviceID: u.ID, Presence: presenceOf(state, u.Config, &u.Vitals)}
 			touched = appendTouched(touched, state, u.Alerts)
 		}
-		w.store.PutLive(live, touched)
+		e.store.PutLive(live, touched)
 		return nil
 	})
 	for i := range arrivals {
 		a := &arrivals[i]
 		u := a.unit
-		state := w.fleet.State(u)
-		w.deadlines.Set(u, a.due)
-		w.rejudging.look(u, state)
-		w.known.total(u.WorkspaceID).replace(u, tallyOf(u.Online, u.Alerts), a.share)
+		state := e.fleet.State(u)
+		e.deadlines.Set(u, a.due)
+		e.rejudging.look(u, state)
+		e.known.total(u.WorkspaceID).replace(u, tallyOf(u.Online, u.Alerts), a.share)
 		if len(u.Alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
-			w.findOrphans(u, state)
+			e.findOrphans(u, state)
 			for i, n := range state.Verdicts {
-				w.known.verdicts[i] += int(n)
+				e.known.verdicts[i] += int(n)
 			}
 		}
 	}

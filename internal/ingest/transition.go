@@ -11,7 +11,7 @@ import (
 
 // transition turns what the rules say into rows and events. replacement is the id of the prediction that
 // replaces another one in this step, 0 = none does.
-func (w *writer) transition(st *staged, t *alert.Transition, replacement int64, now rimewatch.Time) {
+func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int64, now rimewatch.Time) {
 	i := -1
 	for k, row := range st.Alerts {
 		if row.Type == t.Type && row.Part == t.Part {
@@ -20,7 +20,7 @@ func (w *writer) transition(st *staged, t *alert.Transition, replacement int64, 
 		}
 	}
 	if t.Kind == alert.Inhibited || t.Kind == alert.Released {
-		w.inhibitWarning(st, i, t.Kind, now)
+		e.inhibitWarning(st, i, t.Kind, now)
 		return
 	}
 	row := &rimewatch.Alert{WorkspaceID: st.Device.WorkspaceID, DeviceID: st.Device.ID, Type: t.Type, Part: t.Part, Status: rimewatch.AlertActive, TriggeredAt: now}
@@ -64,14 +64,14 @@ func (w *writer) transition(st *staged, t *alert.Transition, replacement int64, 
 			outage.Keep(st.Alerts[i], row)
 		}
 	}
-	w.putAlert(st.Device.Alerts, &st.Alerts, i, row)
-	w.group.tell(timelineKinds[t.Kind], row, now, "", "")
-	w.group.events.Alerts = append(w.group.events.Alerts, alertEvent(t.Kind, row))
+	e.putAlert(st.Device.Alerts, &st.Alerts, i, row)
+	e.group.tell(timelineKinds[t.Kind], row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, alertEvent(t.Kind, row))
 }
 
 // inhibitWarning notes that the device's prediction inhibits its i-th alert, or
 // does no longer.
-func (w *writer) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatch.Time) {
+func (e *evaluator) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatch.Time) {
 	var by *rimewatch.Alert
 	for _, row := range st.Alerts {
 		if row.Prediction != nil && kind == alert.Inhibited {
@@ -79,21 +79,21 @@ func (w *writer) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatc
 		}
 	}
 	if i >= 0 && !inhibitedBy(st.Alerts[i], by) {
-		w.inhibit(st, i, by, now)
+		e.inhibit(st, i, by, now)
 	}
 }
 
 // putAlert places a changed row among the staged alerts of a unit or site, whose
 // i-th it is (-1 = a new one), and among the effects. committed are those from
 // before the group.
-func (w *writer) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, row *rimewatch.Alert) {
+func (e *evaluator) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, row *rimewatch.Alert) {
 	// The slice may still be the committed one: it is copied before it changes.
 	list := append(make([]*rimewatch.Alert, 0, len(*alerts)+1), *alerts...)
 	var old *rimewatch.Alert
 	switch {
 	case i < 0:
 		if row.ID == 0 {
-			row.ID = w.store.NewAlertID()
+			row.ID = e.store.NewAlertID()
 		}
 		list = append(list, row)
 	case row.Status != rimewatch.AlertActive:
@@ -104,12 +104,12 @@ func (w *writer) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.Ale
 		list[i] = row
 	}
 	*alerts = list
-	effects := &w.group.result
+	effects := &e.group.result
 	if old == nil || slices.Contains(committed, old) {
 		effects.Alerts = append(effects.Alerts, row)
 		return
 	}
 	// The row changes for the second time in this group.
 	effects.Alerts[slices.Index(effects.Alerts, old)] = row
-	w.group.events.Replace(old, row)
+	e.group.events.Replace(old, row)
 }

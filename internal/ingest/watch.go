@@ -59,10 +59,10 @@ func (w *writer) markAlive(now rimewatch.Time) error {
 
 // due is when time alone next changes a unit, 0 = never, or its state is not at hand. A
 // downtime has moved it since it was set.
-func (w *writer) due(u *unit) rimewatch.Time {
-	state := w.fleet.Current(u)
+func (e *evaluator) due(u *unit) rimewatch.Time {
+	state := e.fleet.Current(u)
 	if state == nil {
 		return 0
 	}
-	return earliest(state.Deadline(u.Config, w.fleet.Downtimes()), ackEnds(u.Alerts))
+	return earliest(state.Deadline(u.Config, e.fleet.Downtimes()), ackEnds(u.Alerts))
 }

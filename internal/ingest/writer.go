@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -22,39 +21,24 @@ type writer struct {
 	inbox *inbox
 	known *known
 	fleet *fleet.Fleet[about]
+	eval  *evaluator
 
-	group     *group   // being made
-	underway  *group   // with the committer, nil = none
-	spare     []*group // to be used again
-	handOver  chan *group
-	ended     chan *group
-	evaluated fleet.Position // of the last group that was evaluated
-
-	sites     sites
-	deadlines deadline.Queue[*unit]
-	ticks     []store.Input // of passTime, kept for the next slice
-
-	shares shares
-
-	steppers steppers
-	chains   []chained // of the last part that was stepped ahead, kept for the next
-	next     []int32
+	underway *group   // with the committer, nil = none
+	spare    []*group // to be used again
+	handOver chan *group
+	ended    chan *group
+	ticks    []store.Input // of passTime, kept for the next slice
 
 	stragglers stragglers
-	rejudging  rejudging
 	away       bool // the store did not take a group, and nothing was written since
 	steps      clockwork
-	orphans    []orphan
 	watched    rimewatch.Time // up to when devices could be heard, but for the downtimes
 	lastAlive  rimewatch.Time // when that was recorded last
 }
 
 func newWriter(b *base, in *inbox, k *known, f *fleet.Fleet[about]) *writer {
-	w := &writer{base: b, inbox: in, known: k, fleet: f, handOver: make(chan *group), ended: make(chan *group, 1)}
-	w.sites.init()
-	w.shares = shares{known: k, fleet: f}
-	w.rejudging.done = make(map[*unit]rimewatch.Time)
-	w.steps.w, w.stragglers.w, w.rejudging.w = w, w, w
+	w := &writer{base: b, inbox: in, known: k, fleet: f, eval: newEvaluator(b, k, f), handOver: make(chan *group), ended: make(chan *group, 1)}
+	w.steps.w, w.stragglers.w = w, w
 	return w
 }
 
@@ -71,7 +55,7 @@ const (
 // steppers' help; the committer that it starts makes groups durable.
 func (w *writer) write() {
 	committer := make(chan struct{})
-	w.steppers.start(w.cfg.Steppers)
+	w.eval.steppers.start(w.cfg.Steppers)
 	go func() {
 		defer close(committer)
 		for g := range w.handOver {
@@ -83,7 +67,7 @@ func (w *writer) write() {
 		w.drain()
 		close(w.handOver)
 		<-committer
-		w.steppers.stop()
+		w.eval.steppers.stop()
 	}()
 	tick := time.NewTicker(tickEvery)
 	defer tick.Stop()
@@ -157,7 +141,7 @@ func recycle(spare *[]*group, g *group) {
 // reports whether a group that is alone was committed; others are still under way.
 func (w *writer) commit(first *request, ticks []store.Input) bool {
 	g := newGroupOr(&w.spare)
-	w.group = g
+	w.eval.group = g
 	n := 0
 	if first != nil {
 		n = w.take(first)
@@ -165,7 +149,7 @@ func (w *writer) commit(first *request, ticks []store.Input) bool {
 	if len(ticks) > 0 {
 		g.store.Parts = append(g.store.Parts, ticks)
 	}
-	if first == nil || len(w.orphans) > 0 { // time, a site or an orphan
+	if first == nil || len(w.eval.orphans) > 0 { // time, a site or an orphan
 		w.drain()
 		g.alone = true
 	}
@@ -218,7 +202,7 @@ func (w *writer) gather(n int) {
 
 // take adds a request to the group and returns its weight.
 func (w *writer) take(r *request) int {
-	g := w.group
+	g := w.eval.group
 	n := r.weight()
 	w.inbox.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
@@ -230,10 +214,10 @@ func (w *writer) take(r *request) int {
 		g.store.Devices = append(g.store.Devices, &op.DeviceOp)
 	}
 	if r.alert != nil {
-		w.prepareAlertOp(r)
+		w.eval.prepareAlertOp(r)
 	}
 	if r.settings != nil {
-		r.inputs = w.takeSettings(r.settings)
+		r.inputs = w.eval.takeSettings(r.settings)
 	}
 	if len(r.inputs) > 0 {
 		g.store.Parts = append(g.store.Parts, r.inputs)
@@ -248,13 +232,13 @@ func (w *writer) take(r *request) int {
 // is alone it commits by itself.
 func (w *writer) process(g *group) bool {
 	g.began = time.Now()
-	g.store.Now = max(w.clock(), w.evaluated.Now)
+	g.store.Now = max(w.clock(), w.eval.evaluated.Now)
 	if len(g.requests) > 0 && g.requests[0].setsBack() {
 		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
 	}
 	for _, r := range g.requests { // by the settings that hold once all of them have been taken
 		for _, op := range r.devices {
-			op.encode(w)
+			op.encode(w.eval)
 		}
 	}
 	err := w.watch(w.clock())
@@ -268,7 +252,7 @@ func (w *writer) process(g *group) bool {
 	}
 	meaning := false
 	if err = w.fetch(g); err == nil {
-		meaning = w.evaluate(g)
+		meaning = w.eval.evaluate(g)
 		g.keepAnswers()
 	}
 	lost := g.err
@@ -300,7 +284,7 @@ func (w *writer) process(g *group) bool {
 			w.takeBack(g.err, g)
 			return false
 		}
-		w.orphans = nil
+		w.eval.orphans = nil
 		recycle(&w.spare, g)
 	default:
 		w.underway = g
@@ -336,7 +320,11 @@ func (w *writer) land(g *group) {
 		w.known.verdicts[i] += n
 	}
 	if g.alone {
-		w.committedAlone(g)
+		w.eval.committedAlone(g)
+		if g.store.Back {
+			w.steps.committed(g)
+		}
+		w.eval.touchSites(g)
 	}
 	w.fleet.Unlock()
 	w.cfg.Publisher.Publish(&g.events)
@@ -348,24 +336,24 @@ func (w *writer) passTime() {
 	w.steps.pass()
 	now := w.clock()
 	if w.fleet.Behind() == 0 {
-		defer w.refreshShares(now)
+		defer w.eval.refreshShares(now)
 	}
 	if err := w.watch(now); err != nil {
 		w.troubled("write to the store", err)
 		return
 	}
-	if len(w.orphans) > 0 {
+	if len(w.eval.orphans) > 0 {
 		w.commit(nil, nil)
 	}
 	for {
 		ticks := w.ticks[:0]
 		for len(ticks) < tickSlice {
-			u, ok := w.deadlines.Pop(now)
+			u, ok := w.eval.deadlines.Pop(now)
 			if !ok {
 				break
 			}
-			if due := w.due(u); due > now {
-				w.deadlines.Set(u, due)
+			if due := w.eval.due(u); due > now {
+				w.eval.deadlines.Set(u, due)
 				continue
 			}
 			ticks = append(ticks, store.Input{Kind: store.InputTick, DeviceID: u.ID})
@@ -377,7 +365,7 @@ func (w *writer) passTime() {
 		if !w.commit(nil, ticks) {
 			// A full disk: the deadlines are tried again at the next tick.
 			for i := range ticks {
-				w.deadlines.Set(w.fleet.Get(ticks[i].DeviceID), now+rimewatch.Second)
+				w.eval.deadlines.Set(w.fleet.Get(ticks[i].DeviceID), now+rimewatch.Second)
 			}
 			return
 		}
@@ -385,7 +373,7 @@ func (w *writer) passTime() {
 	if w.fleet.Behind() == 0 {
 		w.passSites(now)
 	}
-	if now-max(w.lastAlive, w.evaluated.Now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
+	if now-max(w.lastAlive, w.eval.evaluated.Now) >= rimewatch.Time(w.cfg.AliveEvery.Milliseconds()) {
 		if err := w.markAlive(now); err != nil {
 			w.troubled("mark alive", err)
 		}
