@@ -9,25 +9,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Clock is where the service's time comes from. A step of the machine's clock is
-// adopted by the write path, since deadlines move with it.
-type Clock interface {
-	// Start begins at the machine's time, but not before the newest moment that
-	// the store knows.
-	Start(newest rimewatch.Time)
-	Look() clock.Event
-	// Adopt moves the service's time.
-	Adopt(by rimewatch.Time)
-}
-
-// clockOp is news of the machine's clock, or a step backwards to adopt.
-type clockOp struct {
-	action     string
-	by         rimewatch.Time
-	back       bool
-	workspaces []int64 // whose audit trail records it
-}
-
 // clockwork takes the steps of the machine's clock into the service. All of it
 // belongs to the writer goroutine.
 type clockwork struct {
@@ -59,8 +40,6 @@ func (s *clockwork) pass() {
 		s.news = s.news[1:]
 	}
 }
-
-func seconds(t rimewatch.Time) float64 { return float64(t) / float64(rimewatch.Second) }
 
 // adopt takes the machine's time. Forward, what lies between was a time in which
 // nobody could be heard, as a downtime is.
@@ -98,45 +77,6 @@ func (s *clockwork) note(op clockOp) bool {
 		r.inputs = []store.Input{{Kind: store.InputClock, Payload: fleet.EncodeClock(op.by)}}
 	}
 	return s.w.commit(r, nil)
-}
-
-// setsBack reports whether a request sets the clock back.
-func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock.back }
-
-// applyClock evaluates a clockOp.
-func (e *evaluator) applyClock(op *clockOp, now rimewatch.Time) {
-	for _, id := range op.workspaces {
-		e.group.audit(id, now, "service", op.action, "clock", store.Fields{"seconds": seconds(op.by)})
-	}
-	if !op.back {
-		return
-	}
-	e.group.result.Back, e.group.events.SetBack = now, op.by
-	for u := range e.fleet.All() {
-		for i, a := range u.Alerts {
-			e.putAlert(u.Alerts, &e.stage(u).Alerts, i, movedAlert(a, op.by, now))
-		}
-	}
-	for _, x := range e.sites.byID {
-		for i, a := range x.alerts {
-			e.putAlert(x.alerts, &e.group.stageSite(x).alerts, i, movedAlert(a, op.by, now))
-		}
-	}
-}
-
-// movedAlert is an active alert when the clock is set back to now: what would lie
-// in the future keeps its distance, and so does the end of an acknowledgement.
-func movedAlert(a *rimewatch.Alert, by, now rimewatch.Time) *rimewatch.Alert {
-	row := *a
-	for _, t := range []*rimewatch.Time{&row.ConditionStartedAt, &row.TriggeredAt, &row.LastEvaluatedAt, &row.AcknowledgedAt} {
-		if *t > now {
-			*t += by
-		}
-	}
-	if row.AckExpiresAt != 0 {
-		row.AckExpiresAt += by
-	}
-	return &row
 }
 
 // committed ends a commit that has set the clock back, before anybody hears of it. All

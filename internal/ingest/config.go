@@ -2,10 +2,12 @@ package ingest
 
 import (
 	"context"
+	"reflect"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // encodeConfig returns a device's configuration.
@@ -57,4 +59,39 @@ func (p plainConfigs) get(e *evaluator, d *rimewatch.Device) *engine.Config {
 		p[key] = cfg
 	}
 	return cfg
+}
+
+// settingsSlice bounds the units that one commit gives other settings.
+const settingsSlice = 5000
+
+// takeSettings makes now those of the service and returns the inputs that bring
+// them to some of the units that are judged by others. Each carries the change
+// alone: a change of the device in the same commit stays what it is.
+func (e *evaluator) takeSettings(now *settings) (inputs []store.Input) {
+	e.fleet.Lock()
+	e.known.settings = *now
+	e.fleet.Unlock()
+	e.known.lagging.Store(true)
+	parsed := make(map[*engine.Config]fleet.Configuration) // thousands of units share one
+	for u := range e.fleet.All() {
+		is, ok := parsed[u.Config]
+		if !ok {
+			is = e.fleet.Configs.Parsed(u.Config)
+			parsed[u.Config] = is
+		}
+		want := fleet.Configuration{
+			Workspace: now.limits.of(u.WorkspaceID, is.Type), Windows: now.windows.of(u.WorkspaceID, u.Own.siteID, u.ID), OnlyThat: true,
+		}
+		want.Zone, want.Since = now.zoneOf(u.WorkspaceID, u.Own.siteID)
+		if !reflect.DeepEqual(want.Workspace, is.Workspace) || !reflect.DeepEqual(want.Windows, is.Windows) || want.Zone != is.Zone || want.Since != is.Since {
+			inputs = append(inputs, store.Input{Kind: store.InputDevice, DeviceID: u.ID, Payload: want.Encode()})
+			if len(inputs) == settingsSlice {
+				return inputs
+			}
+		}
+	}
+	if len(inputs) == 0 {
+		e.known.lagging.Store(false)
+	}
+	return inputs
 }

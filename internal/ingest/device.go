@@ -1,14 +1,11 @@
 package ingest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
-	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -51,27 +48,6 @@ func (s *Service) DeleteDevice(ctx context.Context, workspaceID int64, serial st
 	return op.send(ctx, s)
 }
 
-// deviceOp is a change of a device on its way.
-type deviceOp struct {
-	store.DeviceOp
-	who string // for the audit trail; "" = the device itself, which leaves no entry
-}
-
-// changes makes op the change of a device as it was read a moment ago.
-func (op *deviceOp) changes(was *rimewatch.Device, change func(*rimewatch.Device) error) error {
-	was.WorkspaceLimits = nil // of its workspace, not of its row
-	next := *was
-	op.Was, op.Change = was, &next
-	return change(op.Change)
-}
-
-// encode makes what the log keeps of the device. The writer goroutine calls it.
-func (op *deviceOp) encode(e *evaluator) {
-	if d := cmp.Or(op.Create, op.Change); d != nil {
-		op.Payload = e.encodeConfig(d)
-	}
-}
-
 // send has the change of a device committed, and returns the device after it.
 func (op *deviceOp) send(ctx context.Context, s *Service) (rimewatch.DeviceView, error) {
 	op.who = store.ActorOf(ctx)
@@ -85,76 +61,6 @@ func (op *deviceOp) send(ctx context.Context, s *Service) (rimewatch.DeviceView,
 		return rimewatch.DeviceView{Device: op.Device, Live: rimewatch.Live{Presence: rimewatch.Presence{Status: rimewatch.Offline}}}, nil
 	}
 	return s.store.Device(ctx, op.WorkspaceID, op.Serial)
-}
-
-// applyDevice lets a settled device op happen to its unit.
-func (e *evaluator) applyDevice(op *deviceOp, now rimewatch.Time) {
-	d := &op.Device
-	if op.who != "" {
-		e.group.auditDevice(op, now)
-	}
-	event := publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: d.WorkspaceID, DeviceID: d.ID, At: now}
-	u := e.fleet.Get(d.ID)
-	switch {
-	case op.Create != nil:
-		event.Kind = publish.DeviceCreated
-		u = e.added(d)
-	case u == nil:
-		u = e.added(d) // created in this very group
-	}
-	st := e.stage(u)
-	if op.Delete {
-		event.Kind, event.Device = publish.DeviceDeleted, d
-		e.group.excursions(st, st.State.Health.Finish(&st.Config.Health, now))
-		st.gone = true
-		for len(st.Alerts) > 0 {
-			e.supersede(st, 0, now)
-		}
-	} else {
-		left := st.siteID
-		if op.Change != nil && (left != d.SiteID || op.Was.EquipmentType != d.EquipmentType) {
-			e.group.moved(st.Alerts, rimewatch.Place{SiteID: left, EquipmentType: op.Was.EquipmentType}, now)
-		}
-		if left != d.SiteID {
-			if op.Create == nil {
-				event.Left = &left
-			}
-			st.siteID = d.SiteID
-			e.releasePredictions(st, now)
-			e.inhibitOffline(st, nil, now)
-		}
-		was := st.Config
-		st.Config = e.fleet.Configs.Get(e.encodeConfig(d))
-		st.State.Configured(was, st.Config)
-		e.group.formerLimits(st, was, now)
-		st.followed = false
-		out, _ := st.State.Step(st.Config, e.fleet.Downtimes(), &engine.Input{Kind: engine.Tick}, now, e.group.scratch[:0])
-		e.transitions(st, out, now)
-	}
-	e.group.events.Devices = append(e.group.events.Devices, event)
-}
-
-// added makes the unit of a device that the group creates, or finds it.
-func (e *evaluator) added(d *rimewatch.Device) *unit {
-	for i := range e.group.staged {
-		if e.group.staged[i].Device.ID == d.ID {
-			return e.group.staged[i].Device
-		}
-	}
-	u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt, Added: true}
-	u.Config = e.fleet.Configs.Get(e.encodeConfig(d))
-	return u
-}
-
-// supersede ends the i-th alert of a device that is no more, or that is known
-// no more.
-func (e *evaluator) supersede(st *staged, i int, now rimewatch.Time) {
-	row := *st.Alerts[i]
-	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
-	row.Ending = rimewatch.EndedRemoved
-	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	e.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
 }
 
 // Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares
@@ -182,24 +88,6 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 			return v, r.devices[0].Err
 		}
 	}
-}
-
-// declares reports whether a heartbeat says something else of a device than its row.
-func declares(hb *rimewatch.Heartbeat, d *rimewatch.Device) bool {
-	return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
-		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS) || (hb.Habit != "" && hb.Habit != d.Habit)
-}
-
-// declare adds the change of a device's row that a heartbeat asks for.
-func declare(ops []*deviceOp, hb *rimewatch.Heartbeat, d *rimewatch.Device) []*deviceOp {
-	op := &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial}}
-	_ = op.changes(d, func(d *rimewatch.Device) error {
-		d.FirmwareVersion = cmp.Or(hb.FirmwareVersion, d.FirmwareVersion)
-		d.HeartbeatIntervalS = cmp.Or(hb.HeartbeatIntervalS, d.HeartbeatIntervalS)
-		d.Habit = cmp.Or(hb.Habit, d.Habit)
-		return nil
-	})
-	return append(ops, op)
 }
 
 // saidEvery is how old what is known of a device may become.

@@ -20,9 +20,16 @@
 // Groups of readings and heartbeats overlap. A group with anything else in it is
 // alone: it looks at how things stand, or changes who a reading belongs to.
 //
-// Its parts, from below: base and inbox know of no other; known is what readers see;
-// the writer goroutine has them and the fleet, and its parts (sites, shares, stragglers,
-// rejudging, steps) are its own; the Service is for all others.
+// # Its files, from below
+//
+//	base, unit, presence, settings, request    what all are given, and the words
+//	known, inbox                               what readers see; where requests wait
+//	group, timeline, site, shares, rejudging   a group on its way; what is kept between groups
+//	evaluator, transition, arrive, config, ahead, apply_*, evaluate
+//	                                           what a group means; it waits for nobody and commits nothing
+//	writer, watch, clock, fetch, lost, settle, stragglers, recover
+//	                                           the loop, which gathers, commits and takes back
+//	service, and the rest                      what others call
 //
 // # Time
 //

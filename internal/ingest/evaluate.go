@@ -6,7 +6,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
-	"github.com/rimewatch/rimewatch/internal/deadline"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -14,57 +13,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
-
-// evaluator works out what a group means, upon all groups before it: of the writer
-// goroutine, it waits for nobody and commits nothing.
-type evaluator struct {
-	*base
-	known *known
-	fleet *fleet.Fleet[about]
-
-	group     *group         // being made
-	evaluated fleet.Position // of the last group that was evaluated
-
-	sites     sites
-	deadlines deadline.Queue[*unit]
-	shares    shares
-	rejudging rejudging
-	orphans   []orphan
-
-	steppers steppers
-	chains   []chained // of the last part that was stepped ahead, kept for the next
-	next     []int32
-}
-
-func newEvaluator(b *base, k *known, f *fleet.Fleet[about]) *evaluator {
-	e := &evaluator{base: b, known: k, fleet: f, shares: shares{known: k, fleet: f}}
-	e.sites.init()
-	e.rejudging.done = make(map[*unit]rimewatch.Time)
-	return e
-}
-
-// stage returns the unit as the group has it so far.
-func (e *evaluator) stage(u *unit) *staged {
-	st := e.stagedOf(u)
-	st.begin()
-	return st
-}
-
-// stagedOf returns what the group knows of a unit, begun at its first touch.
-func (e *evaluator) stagedOf(u *unit) *staged {
-	g := e.group
-	if u.Own.stagedAt == 0 {
-		g.staged = append(g.staged, staged{siteID: u.Own.siteID})
-		if err := e.fleet.Stage(u, &g.staged[len(g.staged)-1].Staged); err != nil {
-			g.err = err
-		}
-		u.Own.stagedAt = int32(len(g.staged))
-		if e.fleet.HasNews() {
-			e.hear()
-		}
-	}
-	return &g.staged[u.Own.stagedAt-1]
-}
 
 // evaluate works out what the staged group means, upon all groups before it. It
 // reports whether there is anything to commit. Readers see what follows from a
@@ -200,19 +148,6 @@ func sameButDays(a, b *engine.Config) bool {
 	return a != b && reflect.DeepEqual(x, y)
 }
 
-func (e *evaluator) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
-	replacement := int64(0)
-	for i := range out {
-		t := &out[i]
-		if t.Ending == rimewatch.EndedOtherFault && slices.ContainsFunc(out[i+1:], opensPrediction) {
-			replacement = e.store.NewAlertID()
-		}
-		e.transition(st, t, replacement, now)
-	}
-}
-
-func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened && t.Prediction != nil }
-
 // follow has the unit and its fleet follow the state.
 func (e *evaluator) follow(st *staged, now rimewatch.Time) {
 	if !st.followed {
@@ -262,29 +197,6 @@ func (e *evaluator) conclude(st *staged, now rimewatch.Time) {
 	}
 }
 
-// appendTouched appends what the rules know of stored alerts since their rows
-// were written.
-func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rimewatch.Alert) []store.AlertTouch {
-	if len(rows) == 0 {
-		return touched
-	}
-	note := func(kind rimewatch.AlertType, part string, t store.AlertTouch) {
-		for _, row := range rows {
-			if row.Type == kind && row.Part == part {
-				t.AlertID = row.ID
-				touched = append(touched, t)
-			}
-		}
-	}
-	for a := range state.Alert.Active(&state.Unit) {
-		note(a.Type, a.Part, store.AlertTouch{Value: a.Value, Peak: a.Peak, HasValue: a.HasValue, Evaluated: a.EvaluatedAt})
-	}
-	if p, ok := state.Predict.Standing(&state.Unit); ok {
-		note(p.Type, "", store.AlertTouch{Evaluated: p.EvaluatedAt})
-	}
-	return touched
-}
-
 // committedAlone makes the group's devices and sites known, now that it is
 // durable. Under the lock.
 func (e *evaluator) committedAlone(g *group) {
@@ -318,18 +230,4 @@ func (e *evaluator) touchSites(g *group) {
 			e.sites.touch(u.Own.siteID)
 		}
 	}
-}
-
-// setDeadline sets when time alone next changes a unit: by its state, or by the
-// end of an acknowledgement.
-func (e *evaluator) setDeadline(u *unit, state *engine.State) {
-	e.deadlines.Set(u, earliest(state.Deadline(u.Config, e.fleet.Downtimes()), ackEnds(u.Alerts)))
-}
-
-// earliest returns the earlier of two moments, of which 0 is none.
-func earliest(a, b rimewatch.Time) rimewatch.Time {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }

@@ -3,21 +3,7 @@ package ingest
 import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
-	"github.com/rimewatch/rimewatch/internal/health"
 )
-
-// excursions adds those that ended to what the group means. A replay
-// adds none: they were committed with their readings.
-func (g *group) excursions(st *staged, over []health.Excursion) {
-	for i := range over {
-		row := excursionOf(&over[i], st.Device, st.Config)
-		g.result.Excursions = append(g.result.Excursions, &row)
-	}
-}
-
-func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Excursion {
-	return e.Record(u.WorkspaceID, u.ID, &cfg.Health.Limits)
-}
 
 // OpenExcursions returns the excursions of a workspace that last, by device, or
 // that of one device (0 = of all): To and ID are 0, and the cause is what is

@@ -1,16 +1,9 @@
 package ingest
 
 import (
-	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
-
-// StateBytes is what the state of a device takes of Config.StateMemory.
-const StateBytes = fleet.StateBytes
-
-// Memory returns what the states of the devices take now.
-func (s *Service) Memory() fleet.Memory { return s.fleet.Memory() }
 
 // fetch brings the states of a group's devices into memory. What a group needs
 // beyond its inputs, stage brings in one by one.
@@ -51,12 +44,4 @@ func (w *writer) makeRoom(n int) error {
 		}
 	}
 	return w.fleet.Evict(cold, w.known.durable.Seq)
-}
-
-// look calls f with a unit and its state, under the lock; not at all when there is no
-// such device.
-func (s *Service) look(deviceID int64, f func(u *unit, state *engine.State)) {
-	if err := s.fleet.Look(deviceID, f); err != nil {
-		s.troubled("read the state of a device", err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/presence"
@@ -159,4 +160,62 @@ func (g *group) count(st *staged) {
 		c.tally = tallyOf(u.Online, st.Alerts)
 	}
 	g.counts = append(g.counts, c)
+}
+
+// mend adds to the group what its rejudged inputs mean for the record.
+func (r *request) mend(g *group) {
+	for i := range r.rejudged {
+		if r.inputs[i].Outcome == store.Accepted {
+			g.result.Excursions = append(g.result.Excursions, r.rejudged[i].Rows...)
+			g.result.Unfounded = append(g.result.Unfounded, r.rejudged[i].Unfounded...)
+		}
+	}
+}
+
+// formerLimits notes what a unit was judged by until now, if it is judged by others.
+func (g *group) formerLimits(st *staged, was *engine.Config, now rimewatch.Time) {
+	if st.Device.Added || st.State.Health.Newest() == 0 || was.Health.Limits.Same(&st.Config.Health.Limits) {
+		return
+	}
+	g.result.Former = append(g.result.Former, &rimewatch.FormerLimits{
+		WorkspaceID: st.Device.WorkspaceID, DeviceID: st.Device.ID, Until: now, Limits: was.Health.Limits,
+	})
+}
+
+// noteVerdict counts a verdict once the group is durable.
+func (g *group) noteVerdict(op *alertOp, was *rimewatch.Feedback) {
+	v := &g.verdicts
+	v[slices.Index(rimewatch.Verdicts[:], op.verdict)]++
+	if was != nil {
+		v[slices.Index(rimewatch.Verdicts[:], was.Verdict)]--
+	}
+}
+
+// stagedSite is a site's next alerts on their way through a commit.
+type stagedSite struct {
+	site   *site
+	alerts []*rimewatch.Alert
+}
+
+func (g *group) stageSite(x *site) *stagedSite {
+	for i := range g.sites {
+		if g.sites[i].site == x {
+			return &g.sites[i]
+		}
+	}
+	g.sites = append(g.sites, stagedSite{x, x.alerts})
+	return &g.sites[len(g.sites)-1]
+}
+
+// excursions adds those that ended to what the group means. A replay
+// adds none: they were committed with their readings.
+func (g *group) excursions(st *staged, over []health.Excursion) {
+	for i := range over {
+		row := excursionOf(&over[i], st.Device, st.Config)
+		g.result.Excursions = append(g.result.Excursions, &row)
+	}
+}
+
+func excursionOf(e *health.Excursion, u *unit, cfg *engine.Config) rimewatch.Excursion {
+	return e.Record(u.WorkspaceID, u.ID, &cfg.Health.Limits)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/rejudge"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -44,26 +43,6 @@ func (x *inbox) stop() {
 	x.portioned.Wait()
 	close(x.stopping)
 }
-
-// request is one caller waiting for a commit.
-type request struct {
-	inputs  []store.Input
-	beats   []store.Input // heartbeats beside them
-	devices []*deviceOp
-	alert   *alertOp
-	// settings hold from now on, nil = as before.
-	settings *settings
-	clock    *clockOp
-	// siteGone is the id of a site that was deleted, 0 = none.
-	siteGone int64
-	rejudged []rejudge.Mending // what each of the inputs, which are InputRejudged then, means for the record
-	answer   *store.Answer     // kept with what the request writes, nil = none
-	alerts   int               // changes of alerts in the group that it was committed in
-	done     chan error
-}
-
-// weight is what a request counts for in the queue and in a group.
-func (r *request) weight() int { return len(r.inputs) + len(r.beats) + 1 }
 
 // call runs f on the writer goroutine, between two groups. It returns false when
 // the service is stopping.

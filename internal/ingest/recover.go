@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/presence"
 )
 
@@ -80,35 +79,6 @@ func (r *recovery) loadAlerts(ctx context.Context) error {
 		r.w.known.total(x.workspaceID).add(alertCounts(x.alerts), 1)
 	}
 	return nil
-}
-
-// orphan is an active alert that its device's state knows nothing of, because
-// the state was lost. Nothing would ever resolve it.
-type orphan struct {
-	unit    *unit
-	alertID int64
-}
-
-// findOrphans looks for them among a unit's alerts.
-func (e *evaluator) findOrphans(u *unit, state *engine.State) {
-	for _, row := range u.Alerts {
-		if !state.Knows(row.Type, row.Part) {
-			e.orphans = append(e.orphans, orphan{u, row.ID})
-		}
-	}
-}
-
-// endOrphans resolves them inside a group.
-func (e *evaluator) endOrphans(now rimewatch.Time) {
-	for _, o := range e.orphans {
-		st := e.stage(o.unit)
-		for i, row := range st.Alerts {
-			if row.ID == o.alertID && !st.State.Knows(row.Type, row.Part) {
-				e.supersede(st, i, now)
-				break
-			}
-		}
-	}
 }
 
 // noteDowntime records how long nobody watched and moves every deadline.

@@ -3,12 +3,10 @@ package ingest
 import (
 	"cmp"
 	"context"
-	"reflect"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
-	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // settings are what people set for many devices at once, and what those are
@@ -64,74 +62,44 @@ func (b *base) readSettings(ctx context.Context) (settings, error) {
 	return out, err
 }
 
-// settingsSlice bounds the units that one commit gives other settings.
-const settingsSlice = 5000
+// windowKept is how long after its end a window still matters: for as long as
+// compliance looks back, and a margin.
+const windowKept = 26 * rimewatch.Hour
 
-// RefreshSettings makes the limits of workspaces and the maintenance windows
-// that are in the store those that their devices are judged by, and returns when
-// they are. It is called after a change; what other processes change is noticed
-// within seconds.
-func (s *Service) RefreshSettings(ctx context.Context) error {
-	s.refreshing.Lock()
-	defer s.refreshing.Unlock()
-	now, err := s.readSettings(ctx)
+// maintenance are the windows that matter, by workspace. They reach the devices as part of
+// their configuration, ahead of their time: the engine then knows by itself what lies inside
+// one and when it ends, and a replay comes to the same.
+type maintenance map[int64][]rimewatch.MaintenanceWindow
+
+func (b *base) readMaintenance(ctx context.Context) (maintenance, error) {
+	list, err := b.store.AllMaintenanceWindows(ctx, b.clock()-windowKept)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s.fleet.RLock()
-	same := reflect.DeepEqual(now, s.known.settings)
-	s.fleet.RUnlock()
-	if same && !s.known.lagging.Load() {
-		return nil
+	out := make(maintenance)
+	for _, w := range list {
+		out[w.WorkspaceID] = append(out[w.WorkspaceID], w)
 	}
-	s.store.PutLimits(now.limits)
-	for {
-		r := &request{settings: &now, done: make(chan error, 1)}
-		if err := s.inbox.send(ctx, r); err != nil {
-			return err
-		}
-		if len(r.inputs) < settingsSlice {
-			return nil
-		}
-	}
+	return out, nil
 }
 
-// watchSettings refreshes the settings when another process has changed them,
-// when a window is too old to matter, or when a commit of them has failed.
-func (s *Service) watchSettings() {
-	if err := s.RefreshSettings(context.Background()); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeUnavailable {
-		s.log.Warn("settings of workspaces", "err", err)
-	}
-}
-
-// takeSettings makes now those of the service and returns the inputs that bring
-// them to some of the units that are judged by others. Each carries the change
-// alone: a change of the device in the same commit stays what it is.
-func (e *evaluator) takeSettings(now *settings) (inputs []store.Input) {
-	e.fleet.Lock()
-	e.known.settings = *now
-	e.fleet.Unlock()
-	e.known.lagging.Store(true)
-	parsed := make(map[*engine.Config]fleet.Configuration) // thousands of units share one
-	for u := range e.fleet.All() {
-		is, ok := parsed[u.Config]
-		if !ok {
-			is = e.fleet.Configs.Parsed(u.Config)
-			parsed[u.Config] = is
-		}
-		want := fleet.Configuration{
-			Workspace: now.limits.of(u.WorkspaceID, is.Type), Windows: now.windows.of(u.WorkspaceID, u.Own.siteID, u.ID), OnlyThat: true,
-		}
-		want.Zone, want.Since = now.zoneOf(u.WorkspaceID, u.Own.siteID)
-		if !reflect.DeepEqual(want.Workspace, is.Workspace) || !reflect.DeepEqual(want.Windows, is.Windows) || want.Zone != is.Zone || want.Since != is.Since {
-			inputs = append(inputs, store.Input{Kind: store.InputDevice, DeviceID: u.ID, Payload: want.Encode()})
-			if len(inputs) == settingsSlice {
-				return inputs
-			}
+// of returns the windows of a device, oldest first and apart from each other, nil
+// when there are none.
+func (m maintenance) of(workspaceID, siteID, deviceID int64) []fleet.Window {
+	var list []fleet.Window
+	for i := range m[workspaceID] {
+		if w := &m[workspaceID][i]; w.StartsAt < w.EndsAt && w.Covers(siteID, deviceID) {
+			list = append(list, fleet.Window{int64(w.StartsAt), int64(w.EndsAt)})
 		}
 	}
-	if len(inputs) == 0 {
-		e.known.lagging.Store(false)
+	slices.SortFunc(list, func(a, b fleet.Window) int { return int(min(max(a[0]-b[0], -1), 1)) })
+	apart := list[:0]
+	for _, w := range list {
+		if n := len(apart); n > 0 && w[0] <= apart[n-1][1] {
+			apart[n-1][1] = max(apart[n-1][1], w[1])
+		} else {
+			apart = append(apart, w)
+		}
 	}
-	return inputs
+	return apart
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
-	"github.com/rimewatch/rimewatch/internal/health"
 )
 
 // shares keep up what the units contribute to their fleets. Of the writer
@@ -23,19 +22,6 @@ func (x *shares) changed(u *unit) {
 		u.Own.stale = true
 		x.stale = append(x.stale, u)
 	}
-}
-
-// refresh brings what a unit contributes to its fleet up to date. Under the lock.
-func (k *known) refresh(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) {
-	k.replace(u, shareOf(u, state, cfg, now), now)
-}
-
-// replace has a unit contribute something else to its fleet. Under the lock.
-func (k *known) replace(u *unit, share health.Share, now rimewatch.Time) {
-	if share != u.Own.share {
-		k.total(u.WorkspaceID).replace(u, u.Own.counted, share)
-	}
-	u.Own.sharedAt = now
 }
 
 const (

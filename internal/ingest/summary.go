@@ -8,79 +8,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// totals are a workspace's counts, kept up with every commit, and its health,
-// which follows within two seconds.
-type totals struct {
-	counts
-	seen  [rimewatch.Conditions]int32 // devices by the condition that people see them in
-	fleet health.Fleet
-}
-
-// counts are of devices and of active alerts.
-type counts struct {
-	devices, online   int32
-	warning, critical int32
-}
-
-// tally is what one device counts for.
-type tally struct {
-	counts
-	condition rimewatch.Condition // as far as presence and alerts say
-}
-
-// tallyOf returns what a device with its alerts counts for.
-func tallyOf(online bool, alerts []*rimewatch.Alert) tally {
-	c := alertCounts(alerts)
-	c.devices = 1
-	if online {
-		c.online = 1
-	}
-	return tally{c, rimewatch.ConditionOf(online, true, alerts)}
-}
-
-func alertCounts(alerts []*rimewatch.Alert) (c counts) {
-	for _, a := range alerts {
-		if a.Severity == rimewatch.Critical {
-			c.critical++
-		} else {
-			c.warning++
-		}
-	}
-	return c
-}
-
-// add counts others, or takes them away.
-func (c *counts) add(o counts, sign int32) {
-	c.devices += sign * o.devices
-	c.online += sign * o.online
-	c.warning += sign * o.warning
-	c.critical += sign * o.critical
-}
-
-// replace has a unit count for something else and contribute something else: what it
-// counts for must be durable. Under the lock.
-func (t *totals) replace(u *unit, now tally, share health.Share) {
-	t.see(u, -1)
-	t.add(u.Own.counted.counts, -1)
-	t.add(now.counts, 1)
-	t.fleet.Replace(u.Own.share, share)
-	u.Own.counted, u.Own.share = now, share
-	t.see(u, 1)
-}
-
-// see counts the condition of a unit, or takes it away. Presence and alerts count with
-// the commit, so that the conditions never say other than the counts do.
-func (t *totals) see(u *unit, sign int32) {
-	if u.Own.counted.devices == 0 {
-		return
-	}
-	c := u.Own.counted.condition
-	if c == rimewatch.ConditionOK && u.Own.share.Unjudged() {
-		c = rimewatch.ConditionUnjudged
-	}
-	t.seen[c] += sign
-}
-
 // Summary returns the health of a workspace's fleet now. It is O(1): counts
 // are kept up with the commits, what follows from states within two seconds.
 func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
@@ -180,29 +107,4 @@ func (s *Service) DeviceSilence(deviceID int64) (x presence.Silence) {
 func (s *Service) DeviceClock(deviceID int64) (behind rimewatch.Time, several bool) {
 	s.look(deviceID, func(_ *unit, state *engine.State) { behind, several = state.Behind(), state.SeveralClocks() })
 	return behind, several
-}
-
-func (k *known) total(workspaceID int64) *totals {
-	t := k.totals[workspaceID]
-	if t == nil {
-		t = &totals{}
-		k.totals[workspaceID] = t
-	}
-	return t
-}
-
-// shareOf returns what a unit contributes to its fleet.
-func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) health.Share {
-	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now) && !state.Unit.ZoneFrozen()
-	switch {
-	case state.Presence.LastSeen == 0 && judged:
-		return health.Share{} // nothing to judge by yet
-	case state.Presence.LastSeen == 0:
-		return health.NewUnjudgedShare(health.Compliance{})
-	case judged:
-		c := state.Circumstances(cfg, now)
-		return health.NewShare(state.Health.Score(&c), state.Health.Compliance(&cfg.Health, now, u.CreatedAt))
-	default:
-		return health.NewUnjudgedShare(state.Health.Compliance(&cfg.Health, now, u.CreatedAt))
-	}
 }

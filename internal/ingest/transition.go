@@ -7,6 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/outage"
+	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 // transition turns what the rules say into rows and events. replacement is the id of the prediction that
@@ -113,3 +114,91 @@ func (e *evaluator) putAlert(committed []*rimewatch.Alert, alerts *[]*rimewatch.
 	effects.Alerts[slices.Index(effects.Alerts, old)] = row
 	e.group.events.Replace(old, row)
 }
+
+// inhibit sets what inhibits the i-th alert of a device, nil = nothing any more.
+func (e *evaluator) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatch.Time) {
+	row := *st.Alerts[i]
+	row.SuppressedBy = 0
+	kind := rimewatch.TransitionReleased
+	if by != nil {
+		row.SuppressedBy = by.ID
+		kind = rimewatch.TransitionSuppressed
+	}
+	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
+	e.group.tell(kind, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+}
+
+// inhibitedBy reports whether an alert says already what inhibits it, nil =
+// nothing.
+func inhibitedBy(row, by *rimewatch.Alert) bool {
+	if by == nil {
+		return row.SuppressedBy == 0
+	}
+	return row.SuppressedBy == by.ID
+}
+
+// inhibitOffline sets what inhibits a device's silence, nil = nothing; it returns
+// how many alerts that changes.
+func (e *evaluator) inhibitOffline(st *staged, by *rimewatch.Alert, now rimewatch.Time) int {
+	for i, row := range st.Alerts {
+		if row.Type == rimewatch.DeviceOffline && !inhibitedBy(row, by) {
+			e.inhibit(st, i, by, now)
+			return 1
+		}
+	}
+	return 0
+}
+
+// endAck ends the acknowledgement of the i-th of the alerts, of which shared are
+// the stored ones.
+func (e *evaluator) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert, i int, now rimewatch.Time) {
+	row := *(*alerts)[i]
+	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
+	e.putAlert(shared, alerts, i, &row)
+	e.group.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+}
+
+// ackEnds returns when the first acknowledgement of active alerts ends, 0 = none
+// does.
+func ackEnds(alerts []*rimewatch.Alert) (at rimewatch.Time) {
+	for _, a := range alerts {
+		at = earliest(at, a.AckExpiresAt)
+	}
+	return at
+}
+
+// ackEnded returns the place of an alert whose acknowledgement has ended by now,
+// −1 = there is none.
+func ackEnded(alerts []*rimewatch.Alert, now rimewatch.Time) int {
+	return slices.IndexFunc(alerts, func(a *rimewatch.Alert) bool { return a.AckExpiresAt != 0 && a.AckExpiresAt <= now })
+}
+
+// supersede ends the i-th alert of a device that is no more, or that is known
+// no more.
+func (e *evaluator) supersede(st *staged, i int, now rimewatch.Time) {
+	row := *st.Alerts[i]
+	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
+	row.Ending = rimewatch.EndedRemoved
+	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
+	e.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
+}
+
+func alertAt(alerts []*rimewatch.Alert, id int64) int {
+	return slices.IndexFunc(alerts, func(row *rimewatch.Alert) bool { return row.ID == id })
+}
+
+func (e *evaluator) transitions(st *staged, out []alert.Transition, now rimewatch.Time) {
+	replacement := int64(0)
+	for i := range out {
+		t := &out[i]
+		if t.Ending == rimewatch.EndedOtherFault && slices.ContainsFunc(out[i+1:], opensPrediction) {
+			replacement = e.store.NewAlertID()
+		}
+		e.transition(st, t, replacement, now)
+	}
+}
+
+func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened && t.Prediction != nil }

@@ -56,13 +56,3 @@ func (w *writer) markAlive(now rimewatch.Time) error {
 	w.watched, w.lastAlive = max(w.watched, now), now
 	return nil
 }
-
-// due is when time alone next changes a unit, 0 = never, or its state is not at hand. A
-// downtime has moved it since it was set.
-func (e *evaluator) due(u *unit) rimewatch.Time {
-	state := e.fleet.Current(u)
-	if state == nil {
-		return 0
-	}
-	return earliest(state.Deadline(u.Config, e.fleet.Downtimes()), ackEnds(u.Alerts))
-}

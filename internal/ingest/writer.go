@@ -168,11 +168,6 @@ func newGroupOr(spare *[]*group) *group {
 	return newGroup()
 }
 
-// solitary reports whether a request is to be on its own. What else came beside a clock
-// that is set back would happen at a moment after it; a change of a device beside what
-// was found out about it would come before that, and be forgotten.
-func (r *request) solitary() bool { return r != nil && (r.setsBack() || len(r.rejudged) > 0) }
-
 // gather takes what waits beside the first n inputs.
 func (w *writer) gather(n int) {
 	for idle := 0; n < w.cfg.GroupInputs && idle < gatherYields; {

@@ -1,0 +1,154 @@
+package ingest
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/alert"
+	"github.com/rimewatch/rimewatch/internal/engine"
+	"github.com/rimewatch/rimewatch/internal/fleet"
+	"github.com/rimewatch/rimewatch/internal/publish"
+	"github.com/rimewatch/rimewatch/internal/rejudge"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
+
+// request is one caller waiting for a commit.
+type request struct {
+	inputs  []store.Input
+	beats   []store.Input // heartbeats beside them
+	devices []*deviceOp
+	alert   *alertOp
+	// settings hold from now on, nil = as before.
+	settings *settings
+	clock    *clockOp
+	// siteGone is the id of a site that was deleted, 0 = none.
+	siteGone int64
+	rejudged []rejudge.Mending // what each of the inputs, which are InputRejudged then, means for the record
+	answer   *store.Answer     // kept with what the request writes, nil = none
+	alerts   int               // changes of alerts in the group that it was committed in
+	done     chan error
+}
+
+// weight is what a request counts for in the queue and in a group.
+func (r *request) weight() int { return len(r.inputs) + len(r.beats) + 1 }
+
+// setsBack reports whether a request sets the clock back.
+func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock.back }
+
+// solitary reports whether a request is to be on its own. What else came beside a clock
+// that is set back would happen at a moment after it; a change of a device beside what
+// was found out about it would come before that, and be forgotten.
+func (r *request) solitary() bool { return r != nil && (r.setsBack() || len(r.rejudged) > 0) }
+
+// alertOp is what a person does to an alert.
+type alertOp struct {
+	workspaceID, id int64
+	does            rimewatch.TransitionKind
+	by, who, note   string               // by is shown with the alert, who in the audit trail
+	expires         time.Duration        // of an acknowledgement, 0 = by severity
+	verdict         rimewatch.Verdict    // of feedback
+	found           *rimewatch.AlertView // as stored when the request came
+	err             error
+}
+
+// anyTime reports whether the op may be done to an alert that is over.
+func (op *alertOp) anyTime() bool {
+	return op.does == rimewatch.TransitionNoted || op.does == rimewatch.TransitionFeedback
+}
+
+// judges makes the input of feedback.
+func (op *alertOp) judges() ([]store.Input, error) {
+	a := &op.found.Alert
+	if a.Prediction == nil {
+		return nil, rimewatch.Invalid("verdict", "can be given on predictions only")
+	}
+	j := fleet.Judgement{Verdict: op.verdict}
+	if a.Status == rimewatch.AlertActive {
+		j.Type = a.Type
+	}
+	if a.Feedback != nil {
+		j.Was = a.Feedback.Verdict
+	}
+	b, err := j.Encode()
+	if err != nil {
+		return nil, rimewatch.Wrap(rimewatch.CodeInternal, err, "The feedback could not be saved.")
+	}
+	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
+}
+
+// judge writes the verdict into the alert, and ends one that is open.
+func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
+	a.Feedback = &rimewatch.Feedback{Verdict: op.verdict, Note: op.note, By: op.by, At: now}
+	if a.Status != rimewatch.AlertActive || !engine.Ends(op.verdict) {
+		return publish.AlertUpdated
+	}
+	a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
+	return publish.AlertResolved
+}
+
+func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
+	if op.note != "" {
+		a.Note = op.note
+	}
+	switch op.does {
+	case rimewatch.TransitionFeedback:
+		return op.judge(a, now)
+	case rimewatch.TransitionResolved:
+		a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
+		return publish.AlertResolved
+	case rimewatch.TransitionAcknowledged:
+		span := rimewatch.Time(op.expires.Milliseconds())
+		if span == 0 {
+			span = alert.AcknowledgedFor(a.Severity)
+		}
+		a.AcknowledgedAt, a.AcknowledgedBy, a.AckExpiresAt = now, op.by, now+span
+		return publish.AlertAcknowledged
+	default:
+		return publish.AlertUpdated
+	}
+}
+
+func errNotActive() error {
+	return rimewatch.Errorf(rimewatch.CodeAlertNotActive, "The alert is no longer active.")
+}
+
+// deviceOp is a change of a device on its way.
+type deviceOp struct {
+	store.DeviceOp
+	who string // for the audit trail; "" = the device itself, which leaves no entry
+}
+
+// changes makes op the change of a device as it was read a moment ago.
+func (op *deviceOp) changes(was *rimewatch.Device, change func(*rimewatch.Device) error) error {
+	was.WorkspaceLimits = nil // of its workspace, not of its row
+	next := *was
+	op.Was, op.Change = was, &next
+	return change(op.Change)
+}
+
+// declares reports whether a heartbeat says something else of a device than its row.
+func declares(hb *rimewatch.Heartbeat, d *rimewatch.Device) bool {
+	return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
+		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS) || (hb.Habit != "" && hb.Habit != d.Habit)
+}
+
+// declare adds the change of a device's row that a heartbeat asks for.
+func declare(ops []*deviceOp, hb *rimewatch.Heartbeat, d *rimewatch.Device) []*deviceOp {
+	op := &deviceOp{DeviceOp: store.DeviceOp{WorkspaceID: d.WorkspaceID, Serial: d.Serial}}
+	_ = op.changes(d, func(d *rimewatch.Device) error {
+		d.FirmwareVersion = cmp.Or(hb.FirmwareVersion, d.FirmwareVersion)
+		d.HeartbeatIntervalS = cmp.Or(hb.HeartbeatIntervalS, d.HeartbeatIntervalS)
+		d.Habit = cmp.Or(hb.Habit, d.Habit)
+		return nil
+	})
+	return append(ops, op)
+}
+
+// clockOp is news of the machine's clock, or a step backwards to adopt.
+type clockOp struct {
+	action     string
+	by         rimewatch.Time
+	back       bool
+	workspaces []int64 // whose audit trail records it
+}
