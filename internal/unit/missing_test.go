@@ -46,19 +46,21 @@ func TestMixups(t *testing.T) {
 	cooler, _ := rimewatch.EquipmentBySlug("walkin_cooler")
 	freezer, _ := rimewatch.EquipmentBySlug("walkin_freezer")
 	for _, tc := range []struct {
-		name      string
-		e         *rimewatch.Equipment
-		zone, air float64
-		want      Mixup
+		name           string
+		e              *rimewatch.Equipment
+		zone, air, gas float64
+		want           Mixup
 	}{
-		{"a cooler", cooler, 3, 25, 0},
-		{"in °F", cooler, 37.4, 77, Fahrenheit},
-		{"a freezer in °F", freezer, -0.4, 77, Fahrenheit},
-		{"one that was just switched on in great heat", cooler, 46, 46, 0},
-		{"one that fails in great heat", cooler, 28, 44, 0},
-		{"swapped", cooler, 25, 3, AirSwapped},
-		{"a freezer swapped", freezer, 22, -18, AirSwapped},
-		{"a freezer that warms up in winter", freezer, -4, -15, 0},
+		{"a cooler", cooler, 3, 25, 70, 0},
+		{"in °F", cooler, 37.4, 77, 158, Fahrenheit},
+		{"a freezer in °F", freezer, -0.4, 77, 176, Fahrenheit},
+		{"a freezer in °F in a cold yard", freezer, -0.4, 36, 150, Fahrenheit},
+		{"a freezer that never got cold, and its gas too hot", freezer, 2, 24.5, 129, 0},
+		{"one that was just switched on in great heat", cooler, 46, 46, 80, 0},
+		{"one that fails in great heat", cooler, 28, 44, 90, 0},
+		{"swapped", cooler, 25, 3, 70, AirSwapped},
+		{"a freezer swapped", freezer, 22, -18, 80, AirSwapped},
+		{"a freezer that warms up in winter", freezer, -4, -15, 30, 0},
 	} {
 		var s State
 		c, o := Config{Equipment: tc.e}, Observation{}
@@ -66,6 +68,7 @@ func TestMixups(t *testing.T) {
 			r := rimewatch.Reading{At: rimewatch.Day + i*minute}
 			r.Set(rimewatch.ProductZoneTemp, tc.zone+float64(i%3)/10)
 			r.Set(rimewatch.AmbientTemp, tc.air)
+			r.Set(rimewatch.CompressorDischargeTemp, tc.gas+float64(i%4)/10)
 			s.Observe(&c, &r, r.At, 0, &o)
 		}
 		if got := s.Mixup(); got != tc.want {

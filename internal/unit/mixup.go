@@ -28,6 +28,7 @@ const (
 	startApart   = 20.0          // K between ambient and zone by then
 	startCrossed = 15.0          // K by which no zone is warmer than the air around it
 	startHotGas  = 121.0         // °C: what stops a compressor
+	startFrost   = 32.0          // °F: air that is colder is rarer around a compressor than gas that is too hot
 )
 
 // Mixup are the temperatures that are mixed up at present.
@@ -53,7 +54,7 @@ func (p *probes) begins(c *Config, r *rimewatch.Reading) {
 	if sent.Has(rimewatch.CompressorDischargeTemp) {
 		gas = v[rimewatch.CompressorDischargeTemp]
 	}
-	switch hot := air >= startHot && air-zone >= startApart || air > zone && gas >= startHotGas; {
+	switch hot := air >= startHot && air-zone >= startApart || air > zone && air >= startFrost && gas >= startHotGas; {
 	case hot && inF <= startNear && inC >= startFar:
 		p.fahrenheit = true
 	case zone-air >= startCrossed && math.Abs(air-*e.Setpoint) <= startNear:
