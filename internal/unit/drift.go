@@ -164,7 +164,7 @@ func (s *State) endWindow(c *Config, hold Hold) (shown Channels) {
 		zone = t.mean()
 	}
 	if a, v := &w.residuals[Amps], &w.residuals[Vibration]; s.Known() && a.n >= least && v.n >= least {
-		s.running.followSpeed(a.mean(), v.mean())
+		s.running.followSpeed(a.mean(), v.mean(), hold&HoldBaseline != 0)
 	}
 	var y [NumChannels]float64
 	var have Channels

@@ -409,9 +409,15 @@ func (w *running) followLoad(v float32, o *Observation) {
 	}
 }
 
-// followSpeed sees that current and vibration have moved together, by far more
-// than any fault of a fixed speed makes them: the compressor turns at another.
-func (w *running) followSpeed(amps, vib float64) {
+// followSpeed sees that current and vibration have moved together: the compressor turns
+// at another speed. What shakes with the pressures moves with the current, too, once a fan
+// stands: of a unit that is suspected to be failing, and whose load was steady until then,
+// nothing is concluded.
+func (w *running) followSpeed(amps, vib float64, suspected bool) {
+	if suspected && w.keepsSteady() && w.speeds < speedKnown {
+		w.speeds = 0
+		return
+	}
 	if together(amps, vib) {
 		w.speeds = min(w.speeds+1, speedKnown)
 	} else if w.speeds < speedKnown {

@@ -336,3 +336,32 @@ func TestSlowSpeedIsNoContradiction(t *testing.T) {
 		t.Error("a discharge line colder than the suction line contradicts nothing")
 	}
 }
+
+// TestOtherSpeed: current and vibration that move together in two windows are another speed
+// of the compressor, unless the unit is suspected to be failing and its load was steady.
+func TestOtherSpeed(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		low       float32 // of the load, of a highest of 1
+		amps, vib float64
+		suspected bool
+		want      bool
+	}{
+		{"another speed", 0.9, -20, -12, false, true},
+		{"a fan that stands, of a fixed speed", 0.9, 30, 20, true, false},
+		{"suspected, but its load was never steady", 0.65, 30, 20, true, true},
+		{"a fault that moves the current alone", 0.9, -20, -2, false, false},
+	} {
+		w := running{seen: loadKnown, low: tc.low, high: 1}
+		for range speedKnown {
+			w.followSpeed(tc.amps, tc.vib, tc.suspected)
+		}
+		if got := w.Modulated(); got != tc.want {
+			t.Errorf("%s: %v", tc.name, got)
+		}
+	}
+	w := running{seen: loadKnown, low: 0.9, high: 1, speeds: speedKnown}
+	if w.followSpeed(0, 0, true); !w.Modulated() {
+		t.Error("a speed that is known to vary is forgotten")
+	}
+}

@@ -60,11 +60,12 @@ func runFamilies(ctx context.Context, o *Options, stdout io.Writer) error {
 // said is a transition of a unit's alert, with what was true and what people read of it.
 type said struct {
 	event
-	is     truth
-	unmet  rimewatch.Unmet
-	title  string // of one that opened
-	ending string // of one that ended
-	usual  bool   // it asks whether the limit is right
+	is      truth
+	unmet   rimewatch.Unmet
+	title   string           // of one that opened
+	ending  string           // of one that ended
+	because rimewatch.Ending // likewise
+	usual   bool             // it asks whether the limit is right
 }
 
 // hear plays a life and returns what was said of it.
@@ -81,7 +82,7 @@ func (p *played) hear(without rimewatch.Fields) (list []said, judge *unitJudge) 
 			s.read = r.At
 			a := alertOf(t)
 			if t.Kind == alert.Resolved {
-				s.ending = speech.readers[0].Ending(&a)
+				s.ending, s.because = speech.readers[0].Ending(&a), a.EndedBecause()
 			} else {
 				s.title = speech.readers[0].Title(&a)
 			}
@@ -228,7 +229,7 @@ type causeSum struct {
 	predicted, first, two int // a fault of the machine was predicted, and it was the right one
 	ends, before          int // product alarms, and those that a prediction preceded
 	delays                []float64
-	missed, brisk, prompt int // starts that did not come; of units that send every five minutes; told within 20 min of them
+	missed, brisk, prompt int // starts that did not come; of units that send every five minutes; told within 20 min of them, or 1.25 times the longest defrost
 	told, ahead, alarms   int // told at all; before the product alarm, of those that had one
 	after                 []float64
 	wrong                 map[string]int // sentences that say that it is well
@@ -248,10 +249,7 @@ func (f *familyRun) causes() error {
 			if c.named(k) == "" {
 				return nil
 			}
-			types := fam.types
-			if c.heated {
-				types = slices.DeleteFunc(slices.Clone(types), func(t string) bool { return !slices.Contains(heated, t) })
-			}
+			types := c.types(fam.types)
 			seed := f.first + 400_000 + uint64(i/n)*1000 + uint64(i%n)
 			results[i], err = playCause(&fam, c, types[int(mixed(seed)%uint64(len(types)))], seed)
 			return err
@@ -312,13 +310,8 @@ var reassures = []string{"normal", "again", "cools", "back to", "recovered"}
 
 // take scores what was said of one unit.
 func (s *causeSum) take(p *played, c *cause, onset rimewatch.Time, list []said, usualAt map[string][]rimewatch.Time) {
-	var alarm, predicted, told, missed rimewatch.Time
-	for i := range p.readings {
-		if p.readings[i].At >= onset && p.truths[i]&asked != 0 {
-			missed = p.readings[i].At
-			break
-		}
-	}
+	var alarm, predicted, told rimewatch.Time
+	missed, defrost := p.missed(onset)
 	sensor := false
 	for i := range list {
 		e := &list[i]
@@ -382,15 +375,52 @@ func (s *causeSum) take(p *played, c *cause, onset rimewatch.Time, list []said, 
 	if told != 0 {
 		s.told++
 		s.after = append(s.after, float64(max(0, told-missed))/float64(rimewatch.Day))
-		if brisk && told <= missed+20*rimewatch.Minute {
+		if brisk && told <= missed+max(20*rimewatch.Minute, defrost*5/4) {
 			s.prompt++
 		}
 	}
 }
 
-// hearEnding counts an ending that reassures while nothing cools.
+// missed is the first start after a moment that did not come, 0 = none, and how long a
+// defrost of the unit lasted at most before that.
+func (p *played) missed(onset rimewatch.Time) (at, defrost rimewatch.Time) {
+	var since rimewatch.Time
+	for i := range p.readings {
+		now := p.readings[i].At
+		switch {
+		case now >= onset && p.truths[i]&asked != 0:
+			return now, defrost
+		case now >= onset:
+		case p.truths[i]&melts == 0:
+			since = 0
+		case since == 0:
+			since = now
+		default:
+			defrost = max(defrost, now-since)
+		}
+	}
+	return 0, defrost
+}
+
+// ofSurroundings reports whether an alert is about air and mains, which may well be normal
+// again while nothing cools.
+func ofSurroundings(t rimewatch.AlertType) bool {
+	switch t {
+	case rimewatch.HighHumidity, rimewatch.LowHumidity, rimewatch.HighAmbientTemperature, rimewatch.LowAmbientTemperature,
+		rimewatch.LowVoltage, rimewatch.HighVoltage, rimewatch.PowerLoss:
+		return true
+	default:
+		return false
+	}
+}
+
+// hearEnding counts an ending that reassures while nothing cools, and one of a prediction
+// that no other follows while a fault of the machine stands.
 func (s *causeSum) hearEnding(c *cause, e *said, missed rimewatch.Time) {
-	if c.sort != noCold || missed == 0 || e.read < missed || dataAlert(e.typ) {
+	if c.sort == ofMachine && e.predicts && e.because != rimewatch.EndedOtherFault {
+		s.wrong[e.ending]++
+	}
+	if c.sort != noCold || missed == 0 || e.read < missed || dataAlert(e.typ) || ofSurroundings(e.typ) {
 		return
 	}
 	text := strings.ToLower(e.ending)
@@ -427,11 +457,11 @@ func (s *causeSum) add(o *causeSum) {
 
 // printMachine prints faults that are to be predicted.
 func (f *familyRun) printMachine(sums *[2][][len(subsets)]causeSum) {
-	fmt.Fprintln(f.out, "| fault, all measurements | equations | predicted | right first | in first two | before the product alarm | after onset, median | first word |\n|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(f.out, "| fault, all measurements | equations | predicted | right first | in first two | before the product alarm | after onset, median | first word | ended while the fault stands |\n|---|---|---|---|---|---|---|---|---|")
 	f.each(ofMachine, sums, func(c *cause, fam string, s *[len(subsets)]causeSum) {
 		a := &s[0]
-		fmt.Fprintf(f.out, "| %s | %s | %d/%d | %d/%d | %d/%d | %d/%d | %s | %s |\n", c.name, fam, a.predicted, a.units, a.first, a.predicted, a.two, a.predicted,
-			a.before, a.ends, amount(quantile(a.delays, 0.5)), tallied(a.words))
+		fmt.Fprintf(f.out, "| %s | %s | %d/%d | %d/%d | %d/%d | %d/%d | %s | %s | %s |\n", c.name, fam, a.predicted, a.units, a.first, a.predicted, a.two, a.predicted,
+			a.before, a.ends, amount(quantile(a.delays, 0.5)), tallied(a.words), tallied(a.wrong))
 	})
 	fmt.Fprintln(f.out, "\n| fault | equations | zone and current: predicted, right in two, before the alarm | zone alone | current alone |\n|---|---|---|---|---|")
 	f.each(ofMachine, sums, func(c *cause, fam string, s *[len(subsets)]causeSum) {
@@ -447,7 +477,7 @@ func (f *familyRun) printMachine(sums *[2][][len(subsets)]causeSum) {
 
 // printNoCold prints compressors that do not run.
 func (f *familyRun) printNoCold(sums *[2][][len(subsets)]causeSum) {
-	fmt.Fprintln(f.out, "| nothing cools | units have | equations | starts missed | told | within 20 min (sampled every 5 min or faster) | before the product alarm | after the missed start, median, 90 % | said to be well |\n|---|---|---|---|---|---|---|---|---|")
+	fmt.Fprintln(f.out, "| nothing cools | units have | equations | starts missed | told | within 20 min or 1.25 × the longest defrost (sampled every 5 min or faster) | before the product alarm | after the missed start, median, 90 % | said to be well |\n|---|---|---|---|---|---|---|---|---|")
 	wrong := [2]map[string]int{{}, {}}
 	for i := range subsets[:3] { // nothing shows a missed start to a current alone
 		k := 0

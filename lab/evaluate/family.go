@@ -98,7 +98,9 @@ func playSecond(d *drawn) (*played, error) {
 		if is.Running {
 			what |= running
 		}
-		if !is.Defrosting {
+		if is.Defrosting {
+			what |= melts
+		} else {
 			cooled = r.At
 		}
 		if is.Asks && !is.Running || r.At-cooled > tooLong {

@@ -22,6 +22,7 @@ const (
 	goodsOut                    // its goods, not the air around them, are beyond the limits of its type
 	goodsWere                   // they were within the last six hours
 	asked                       // a sound thermostat would ask for cold, and nothing runs or defrosts, or has defrosted for too long
+	melts                       // it defrosts
 )
 
 // tooLong is how long a defrost lasts at most.
@@ -54,7 +55,9 @@ func live(w *simulate.Wild, faults []simulate.Fault, end rimewatch.Time) (*life,
 		if is.Frost >= frost {
 			what |= iced
 		}
-		if !is.Defrosting {
+		if is.Defrosting {
+			what |= melts
+		} else {
 			cooled = r.At
 		}
 		if !is.Running && r.At-cooled <= 0 && is.Air > p.Setpoint+p.Diff || r.At-cooled > tooLong {
