@@ -88,6 +88,17 @@ describe('connecting', () => {
     for (const serial of ['raw-1', 'raw-1-2']) await api.send('DELETE', `/v1/devices/${serial}`);
   });
 
+  it('asks for the address that sensors use, and warns while it is of this computer alone', async () => {
+    await page.goto('/connect?with=tts');
+    expect(await copied()).toContain('127.0.0.1');
+    await page.getByRole('alert').getByText('which only this computer can reach').waitFor();
+    await page.getByLabel('Address that your sensors use').selectOption('other');
+    await page.getByRole('textbox', { name: 'Another address' }).fill('192.168.1.20:8080');
+    await expect.poll(() => page.getByTestId('to-copy').first().textContent()).toMatch(/^http:\/\/192\.168\.1\.20:8080\/in\/in_/);
+    expect(await page.getByText('which only this computer can reach').count()).toBe(0);
+    await visitor.fine('an address of one\'s own');
+  });
+
   it('makes no source for MQTT where the server does not take it in', async () => {
     const count = async () => (await api.send('GET', '/v1/sources')).data.sources.length;
     const before = await count();
@@ -238,6 +249,27 @@ describe('connecting', () => {
       expect((await api.send('GET', '/v1/devices?q=Cooler&per_page=100')).data.devices.filter((d: { name: string }) => /^Cooler \d$/.test(d.name))).toHaveLength(10);
       await gone(ids.map((id) => `sensor.${id}_temperature`));
     });
+  });
+
+  it('accepts that silence is noticed later than warm goods', async () => {
+    await api.send('POST', '/v1/devices', { serial: 'RARE-1', name: 'Rare cooler', equipment_type: 'walkin_cooler' });
+    // What the server offers after days of gaps; who takes it, and what is sent then, is the page's.
+    await page.route('**/api/v1/devices/RARE-1', async (route) => {
+      if (route.request().method() !== 'GET') return route.continue();
+      const answer = await route.fetch();
+      const body = await answer.json();
+      body.data.device.silence = { ...body.data.device.silence, usually_s: 7200, offered_s: 10800 };
+      await route.fulfill({ response: answer, json: body });
+    });
+    await page.goto('/devices/RARE-1');
+    const offer = page.getByRole('region', { name: 'Offline after' });
+    await offer.getByText(/Reports every 2\sh: you would hear of silence after 3\sh/).waitFor();
+    await visitor.fine('a silence that is offered');
+    await offer.getByRole('button', { name: 'Accept' }).click();
+    await expect.poll(async () => (await api.send('GET', '/v1/devices/RARE-1')).data.device).toMatchObject({ offline_after_s: 10800, silence: { by: 'declared' } });
+    await page.goto('about:blank');
+    await page.unroute('**/api/v1/devices/RARE-1');
+    await api.send('DELETE', '/v1/devices/RARE-1');
   });
 
   it('takes a sender for a device that was registered before', async () => {

@@ -18,6 +18,7 @@ import (
 
 // Config is where and how devices get in beside HTTP.
 type Config struct {
+	Listen  string                                               // address at which HTTP is, as the operator gave it
 	MQTT    string                                               // address at which MQTT is taken in, as the operator gave it; "" = it is not
 	MQTTS   string                                               // likewise over TLS
 	Brokers func(sourceID int64) (s source.BrokerState, ok bool) // how the broker of a source is reached
@@ -140,6 +141,8 @@ type SourceList struct {
 	Sources []SourceJSON `json:"sources"`
 	MQTT    *string      `json:"mqtt_url" doc:"Where MQTT is taken in; null where the operator has not turned it on."`
 	Waiting int64        `json:"waiting_senders" doc:"How many senders wait to be accepted, of all sources together."`
+	// Reach is told to whoever connects senders alone: it is about the operator's network.
+	Reach []string `json:"addresses" doc:"Where senders may reach this server: its public address, or the one at which it was asked, or where that is of this computer alone those of the machine. Empty for those who may not change sources."`
 }
 
 func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) {
@@ -151,7 +154,7 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 	if err != nil {
 		return SourceList{}, err
 	}
-	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx), waiting}
+	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx), waiting, a.addresses(ctx)}
 	prefixes, err := a.sources.Prefixes(ctx, httpapi.CallOf(ctx).Workspace())
 	for i := range list {
 		out.Sources[i] = a.sourceJSON(&list[i], prefixes[list[i].ID], httpapi.CallOf(ctx).Words().Say)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { dependent, heardBy, type Key } from './keys';
 import { kinds } from './kinds';
 import { mistaken, ownId, payload, said } from './send';
-import { bindingOf, bindingsOf, boards, draftOf, guess, isLoopback, recognised, shown, typeOf, valuesOf, type Sender } from './senders';
+import { addressOf, bindingOf, bindingsOf, boards, draftOf, guess, isLoopback, recognised, shown, typeOf, valuesOf, type Sender } from './senders';
 
 const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
   ({
@@ -114,3 +114,5 @@ describe('a board', () => {
     expect(shown(s, { ...draftOf(s), nth: 2 })).toBeNull();
   });
 });
+
+test.each([['192.168.1.20:8080', 'http://192.168.1.20:8080'], [' https://cold.example/x ', 'https://cold.example'], ['', ''], ['http://', ''], ['a b', '']])('%s is the address %s', (text, want) => expect(addressOf(text)).toBe(want));
