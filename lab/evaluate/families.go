@@ -405,13 +405,8 @@ func (p *played) missed(onset rimewatch.Time) (at, defrost rimewatch.Time) {
 // ofSurroundings reports whether an alert is about air and mains, which may well be normal
 // again while nothing cools.
 func ofSurroundings(t rimewatch.AlertType) bool {
-	switch t {
-	case rimewatch.HighHumidity, rimewatch.LowHumidity, rimewatch.HighAmbientTemperature, rimewatch.LowAmbientTemperature,
-		rimewatch.LowVoltage, rimewatch.HighVoltage, rimewatch.PowerLoss:
-		return true
-	default:
-		return false
-	}
+	name := string(t)
+	return t == rimewatch.PowerLoss || strings.HasSuffix(name, "_humidity") || strings.HasSuffix(name, "_ambient_temperature") || strings.HasSuffix(name, "_voltage")
 }
 
 // hearEnding counts an ending that reassures while nothing cools, and one of a prediction
