@@ -163,6 +163,7 @@ evaluate: ## measure the predictor and write docs/prediction.md; DATA=dir for re
 	$(if $(DATA),$(EVALUATE) --format real $(DATA))
 	$(EVALUATE) --format simulator --seeds 10 --years 50
 	$(EVALUATE) --format dirty --seeds $(DIRTY_SEEDS) --years $(DIRTY_YEARS)
+	$(EVALUATE) --format families --seed-set fresh --seeds 8 --years 12
 	$(EVALUATE) --format spoilt --seed-set fresh --seeds 2
 
 pictures: ## draw the pictures in docs/img, from the simulator and the engine
