@@ -27,46 +27,11 @@ type Presence struct {
 	Lag          rimewatch.Time // how long after its own time the newest reading came, if that is not corrected for and no mere delay
 }
 
-// Kind is what happened to an alert.
-type Kind uint8
-
-// The kinds of transitions.
-const (
-	Opened      Kind = iota + 1 // a new alert
-	Escalated                   // warning → critical
-	Deescalated                 // critical → warning
-	Resolved                    // the condition is over
-	Updated                     // the same severity with more to say: the condition came back, or how long the cold will last is known
-	Inhibited                   // an open prediction says the same
-	Released                    // it does no longer
-)
-
-// String names the kind in lower case.
-func (k Kind) String() string {
-	switch k {
-	case Opened:
-		return "opened"
-	case Escalated:
-		return "escalated"
-	case Deescalated:
-		return "deescalated"
-	case Resolved:
-		return "resolved"
-	case Updated:
-		return "updated"
-	case Inhibited:
-		return "inhibited"
-	case Released:
-		return "released"
-	default:
-		return "unknown"
-	}
-}
-
-// Transition is one change of one alert. Value, Peak and Threshold are in Unit
+// Transition is one change of one alert: opened, escalated, deescalated, resolved, updated (the
+// same severity with more to say), suppressed (an open prediction says the same) or released. Value, Peak and Threshold are in Unit
 // and kept to four decimals.
 type Transition struct {
-	Kind               Kind
+	Kind               rimewatch.TransitionKind
 	Type               rimewatch.AlertType
 	Part               string             // of the alerts about a sensor, the measurement that this one is about; "" where it is about several
 	Severity           rimewatch.Severity // after the transition; of a resolved alert its last one

@@ -38,7 +38,7 @@ func (s *State) supersede(x *pass) {
 			continue
 		}
 		if !s.keeps(i) {
-			over := s.transition(x, i, &b, Resolved)
+			over := s.transition(x, i, &b, rimewatch.TransitionResolved)
 			over.Resolution, over.Superseded = rimewatch.ResolvedSuperseded, rimewatch.SupersededLimits
 			*x.out = append(*x.out, over)
 		}

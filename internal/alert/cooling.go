@@ -63,7 +63,7 @@ func judgeCooling(s *State, x *pass) {
 	n := len(*x.out)
 	s.judge(x, ruleCooling, &b, m)
 	if told && len(*x.out) == n && x.recent {
-		*x.out = append(*x.out, s.transition(x, ruleCooling, &b, Updated))
+		*x.out = append(*x.out, s.transition(x, ruleCooling, &b, rimewatch.TransitionUpdated))
 	}
 }
 

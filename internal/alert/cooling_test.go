@@ -26,7 +26,7 @@ func TestNothingEndsWhileNothingCools(t *testing.T) {
 	if slices.ContainsFunc(u.log, asks) {
 		t.Error("it asks whether the limit is right")
 	}
-	ends := func(tr Transition) bool { return tr.Kind == Resolved }
+	ends := func(tr Transition) bool { return tr.Kind == rimewatch.TransitionResolved }
 	if i := slices.IndexFunc(u.log, ends); i >= 0 {
 		t.Errorf("ended: %s (%s)", summary(u.log[i : i+1])[0], u.log[i].Ending)
 	}
@@ -39,7 +39,7 @@ func TestNothingEndsWhileNothingCools(t *testing.T) {
 		304h..310h cycle=9/17`)
 	endings := map[rimewatch.AlertType]rimewatch.Ending{}
 	for _, tr := range u.log {
-		if tr.Kind == Resolved {
+		if tr.Kind == rimewatch.TransitionResolved {
 			endings[tr.Type] = tr.Ending
 		}
 	}
@@ -66,12 +66,16 @@ func TestStartsAgain(t *testing.T) {
 	u.log = nil
 	u.run(`
 		72h30m..110h off z=-20.5`)
-	if slices.ContainsFunc(u.log, func(tr Transition) bool { return tr.Type == rimewatch.CompressorStartFailure && tr.Kind == Resolved }) {
+	if slices.ContainsFunc(u.log, func(tr Transition) bool {
+		return tr.Type == rimewatch.CompressorStartFailure && tr.Kind == rimewatch.TransitionResolved
+	}) {
 		t.Error("ended without a start")
 	}
 	u.run(`
 		110h..112h cycle=9/17`)
-	if i := slices.IndexFunc(u.log, func(tr Transition) bool { return tr.Type == rimewatch.CompressorStartFailure && tr.Kind == Resolved }); i < 0 || u.log[i].Ending != rimewatch.EndedRuns {
+	if i := slices.IndexFunc(u.log, func(tr Transition) bool {
+		return tr.Type == rimewatch.CompressorStartFailure && tr.Kind == rimewatch.TransitionResolved
+	}); i < 0 || u.log[i].Ending != rimewatch.EndedRuns {
 		t.Errorf("%v", summary(u.log))
 	}
 }

@@ -82,21 +82,21 @@ func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 		was, active := w[i]
 		ok := false
 		switch tr.Kind {
-		case Opened:
+		case rimewatch.TransitionOpened:
 			ok = !active
 			w[i] = tr.Severity
-		case Escalated:
+		case rimewatch.TransitionEscalated:
 			ok = active && was == rimewatch.Warning && tr.Severity == rimewatch.Critical
 			w[i] = tr.Severity
-		case Deescalated:
+		case rimewatch.TransitionDeescalated:
 			ok = active && was == rimewatch.Critical && tr.Severity == rimewatch.Warning
 			w[i] = tr.Severity
-		case Updated:
+		case rimewatch.TransitionUpdated:
 			ok = active && was == tr.Severity && (tr.Occurrences > 1 || tr.HasHold || tr.HasUsual || tr.Unmet != "")
-		case Resolved:
+		case rimewatch.TransitionResolved:
 			ok = active && was == tr.Severity
 			delete(w, i)
-		case Inhibited, Released:
+		case rimewatch.TransitionSuppressed, rimewatch.TransitionReleased:
 			ok = false // only Inhibit says so, which is not called here
 		}
 		if !ok || tr.At != now || tr.ConditionStartedAt > tr.At || tr.ConditionStartedAt == 0 || tr.Occurrences < 1 {
@@ -230,7 +230,7 @@ func live(u *device, c *chaos, call func(func(*machine, []Transition) []Transiti
 				call(func(s *machine, out []Transition) []Transition {
 					s.Resolved(u.c, &s.unit, typ, part, u.now)
 					// The service tells its own people; here it is a transition too.
-					return append(out, Transition{Kind: Resolved, Type: typ, Part: part, Severity: a.Severity, At: u.now, ConditionStartedAt: u.now, Occurrences: 1})
+					return append(out, Transition{Kind: rimewatch.TransitionResolved, Type: typ, Part: part, Severity: a.Severity, At: u.now, ConditionStartedAt: u.now, Occurrences: 1})
 				})
 			}
 		}

@@ -148,7 +148,7 @@ func (o *adding) unmet(log []Transition, typ rimewatch.AlertType, end rimewatch.
 	states := []state{{}}
 	for _, t := range log {
 		if t.Type == typ {
-			states = append(states, state{t.At, t.Kind != Resolved, t.Kind != Resolved && t.Severity == rimewatch.Critical})
+			states = append(states, state{t.At, t.Kind != rimewatch.TransitionResolved, t.Kind != rimewatch.TransitionResolved && t.Severity == rimewatch.Critical})
 		}
 	}
 	met := func(c *claim) bool {
@@ -287,7 +287,7 @@ func liveExposed(t *rapid.T, u *device, o *adding, typ rimewatch.AlertType) {
 	seen := 0
 	follow := func() { // what the log says of all-clears
 		for ; seen < len(u.log); seen++ {
-			if tr := &u.log[seen]; tr.Type == typ && tr.Kind == Resolved {
+			if tr := &u.log[seen]; tr.Type == typ && tr.Kind == rimewatch.TransitionResolved {
 				o.anew = append(o.anew, tr.At)
 			}
 		}
@@ -325,7 +325,7 @@ func liveExposed(t *rapid.T, u *device, o *adding, typ rimewatch.AlertType) {
 		case 5: // a person resolves
 			if u.s.isActive(map[bool]rule{false: ruleHigh, true: ruleLow}[o.low]) {
 				u.s.Resolved(u.c, &u.s.unit, typ, "", u.now)
-				u.log = append(u.log, Transition{Kind: Resolved, Type: typ, At: u.now})
+				u.log = append(u.log, Transition{Kind: rimewatch.TransitionResolved, Type: typ, At: u.now})
 				o.muted = u.now
 			}
 		}

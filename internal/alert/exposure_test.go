@@ -78,7 +78,7 @@ func TestCoursesThatTouchTheirLimit(t *testing.T) {
 				if tr.Type != tc.alert {
 					continue
 				}
-				if tr.Kind == Opened {
+				if tr.Kind == rimewatch.TransitionOpened {
 					n, opened = n+1, min(opened, tr.At-epoch)
 				}
 				if tr.Severity == rimewatch.Critical {

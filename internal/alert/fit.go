@@ -57,7 +57,7 @@ func followFit(s *State, x *pass, v float64) {
 		for _, i := range [...]rule{ruleHigh, ruleLow} {
 			if s.isActive(i) && misfits(s, i) && !s.keeps(i) && x.mayOpen {
 				b := s.zoneBounds(x.c, i == ruleLow)
-				*x.out = append(*x.out, s.transition(x, i, &b, Updated))
+				*x.out = append(*x.out, s.transition(x, i, &b, rimewatch.TransitionUpdated))
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func TestHealthyFleet(t *testing.T) {
 				if tr.Severity == rimewatch.Critical {
 					t.Errorf("%s, seed %d: %s", typ, seed+1, summary([]Transition{tr})[0])
 				}
-				if tr.Kind == Opened {
+				if tr.Kind == rimewatch.TransitionOpened {
 					warnings++
 					t.Logf("%s, seed %d: %s", typ, seed+1, summary([]Transition{tr})[0])
 				}
@@ -214,7 +214,7 @@ func TestFaults(t *testing.T) {
 				tr := newTrace(t, sim, end)
 				var got []string
 				for _, x := range u.log {
-					if x.Kind != Opened {
+					if x.Kind != rimewatch.TransitionOpened {
 						continue
 					}
 					got = append(got, string(x.Type))

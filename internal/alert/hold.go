@@ -17,7 +17,7 @@ func tellHold(s *State, x *pass) {
 	}
 	if _, ok := x.holdHours(); ok {
 		b := s.bounds(x, rulePower)
-		*x.out = append(*x.out, s.transition(x, rulePower, &b, Updated))
+		*x.out = append(*x.out, s.transition(x, rulePower, &b, rimewatch.TransitionUpdated))
 	}
 }
 

@@ -38,10 +38,10 @@ func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Chan
 		if is == was && !(is && renewed) {
 			continue
 		}
-		kind := Released
+		kind := rimewatch.TransitionReleased
 		s.inhibited &^= 1 << d.rule
 		if is {
-			kind = Inhibited
+			kind = rimewatch.TransitionSuppressed
 			s.inhibited |= 1 << d.rule
 		}
 		b := s.bounds(&x, d.rule)

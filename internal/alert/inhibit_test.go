@@ -23,13 +23,13 @@ func TestInhibit(t *testing.T) {
 		steps        []step
 	}{
 		{"by its baseline", "72h..96h cycle=9/17 i=17.3", []step{
-			{amps, false, "inhibited high_amp_draw warning"}, {amps, false, ""}, {amps | gas, true, "inhibited high_amp_draw warning"},
-			{gas, false, "released high_amp_draw warning"}, {gas, false, ""}, {amps, false, "inhibited high_amp_draw warning"}, {0, false, "released high_amp_draw warning"},
+			{amps, false, "suppressed high_amp_draw warning"}, {amps, false, ""}, {amps | gas, true, "suppressed high_amp_draw warning"},
+			{gas, false, "released high_amp_draw warning"}, {gas, false, ""}, {amps, false, "suppressed high_amp_draw warning"}, {0, false, "released high_amp_draw warning"},
 		}},
 		{"another measure", "72h..96h cycle=9/17 i=17.3", []step{{gas, false, ""}, {0, true, ""}}},
 		{"past a fixed limit", "72h..72h30m on d=112", []step{{gas, false, ""}}},
 		{"critical", "72h..96h cycle=9/17 d=105", []step{{gas, false, ""}}},
-		{"became critical", "72h..88h cycle=9/17 d=105", []step{{gas, false, "inhibited high_discharge_temperature warning"}}},
+		{"became critical", "72h..88h cycle=9/17 d=105", []step{{gas, false, "suppressed high_discharge_temperature warning"}}},
 	} {
 		c := configOf("walkin_freezer")
 		c.Rules = AllRules
@@ -41,7 +41,7 @@ func TestInhibit(t *testing.T) {
 		for k, st := range tc.steps {
 			got := ""
 			for _, x := range u.s.Inhibit(c, u.p, &u.s.unit, st.evidence, st.renewed, u.now, nil) {
-				got += x.Kind.String() + " " + string(x.Type) + " " + string(x.Severity)
+				got += string(x.Kind) + " " + string(x.Type) + " " + string(x.Severity)
 			}
 			if diff := cmp.Diff(st.want, got); diff != "" {
 				t.Errorf("%s, step %d: %s", tc.name, k, diff)
@@ -51,7 +51,7 @@ func TestInhibit(t *testing.T) {
 			continue
 		}
 		u.run("88h..96h cycle=9/17")
-		if out := u.s.Inhibit(c, u.p, &u.s.unit, gas, false, u.now, nil); len(out) != 1 || out[0].Kind != Released || out[0].Severity != rimewatch.Critical {
+		if out := u.s.Inhibit(c, u.p, &u.s.unit, gas, false, u.now, nil); len(out) != 1 || out[0].Kind != rimewatch.TransitionReleased || out[0].Severity != rimewatch.Critical {
 			t.Errorf("%s: %+v", tc.name, out)
 		}
 		u.s.Resolved(u.c, &u.s.unit, rimewatch.HighDischargeTemperature, "", u.now)
@@ -78,10 +78,10 @@ func TestInhibitedOnce(t *testing.T) {
 			t.Fatalf("nothing departs after %s: %v", script, summary(u.log))
 		}
 		for _, x := range u.s.Inhibit(c, u.p, &u.s.unit, gas, false, u.now, nil) {
-			got = append(got, x.Kind.String())
+			got = append(got, string(x.Kind))
 		}
 	}
-	if diff := cmp.Diff([]string{"inhibited", "released"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"suppressed", "released"}, got); diff != "" {
 		t.Error(diff)
 	}
 	u.s.Resolved(u.c, &u.s.unit, rimewatch.HighDischargeTemperature, "", u.now)

@@ -24,16 +24,16 @@ func (s *State) Kept() (until rimewatch.Time, ok bool) { return s.stated.Time(),
 // keepBack does with a change of high_temperature that is not reported: an alert begins
 // as it would, but nobody hears of it while the hump is like this unit's defrosts.
 // The first moment that is stated holds: what comes later may only shorten it.
-func (s *State) keepBack(x *pass, t *track, b *bounds, kind Kind) bool {
+func (s *State) keepBack(x *pass, t *track, b *bounds, kind rimewatch.TransitionKind) bool {
 	switch kind {
-	case Opened:
+	case rimewatch.TransitionOpened:
 		until, ok := s.holds(x, t, b)
 		if !ok {
 			return false
 		}
 		s.kept, s.stated = true, unit.StampOf(until)
 		return true
-	case Escalated:
+	case rimewatch.TransitionEscalated:
 		if !s.kept {
 			return false
 		}
@@ -41,7 +41,7 @@ func (s *State) keepBack(x *pass, t *track, b *bounds, kind Kind) bool {
 			s.tell(x)
 		}
 		return true
-	case Resolved:
+	case rimewatch.TransitionResolved:
 		if !s.kept {
 			return false
 		}
@@ -94,5 +94,5 @@ func (s *State) review(x *pass) {
 func (s *State) tell(x *pass) {
 	s.kept, s.stated = false, unit.Stamp{}
 	b := s.zoneBounds(x.c, false)
-	*x.out = append(*x.out, s.transition(x, ruleHigh, &b, Opened))
+	*x.out = append(*x.out, s.transition(x, ruleHigh, &b, rimewatch.TransitionOpened))
 }

@@ -139,7 +139,7 @@ func TestLastingFault(t *testing.T) {
 	c.Rules &^= RuleSensors
 	u.c = &c
 	u.run(`9h1m tick`)
-	if len(u.log) != 2 || u.log[1].Kind != Resolved {
+	if len(u.log) != 2 || u.log[1].Kind != rimewatch.TransitionResolved {
 		t.Errorf("nothing judges sensors: %v", summary(u.log))
 	}
 }

@@ -131,25 +131,25 @@ func (o *oracle) at(t rimewatch.Time) bool {
 		}
 		o.flaps = map[bool]int{true: min(o.flaps+1, flapLimit)}[o.resolved != 0 && !o.muted && warm-o.resolved < flapWindow]
 		o.active, o.critical, o.byTime, o.muted, o.flapping = true, severe, lasted, false, o.flaps >= flapLimit
-		o.note(t, Opened)
+		o.note(t, rimewatch.TransitionOpened)
 	case cleared:
-		o.note(t, Resolved)
+		o.note(t, rimewatch.TransitionResolved)
 		o.active, o.critical, o.byTime, o.flapping, o.resolved = false, false, false, false, t
 	case !o.critical && severe:
 		o.critical, o.byTime = true, lasted
-		o.note(t, Escalated)
+		o.note(t, rimewatch.TransitionEscalated)
 	case o.critical && !o.byTime && lasted:
 		o.byTime = true
 	case o.critical && !o.byTime && o.held(eased, ease, t):
 		o.critical = false
-		o.note(t, Deescalated)
+		o.note(t, rimewatch.TransitionDeescalated)
 	default:
 		return false
 	}
 	return true
 }
 
-func (o *oracle) note(t rimewatch.Time, k Kind) {
+func (o *oracle) note(t rimewatch.Time, k rimewatch.TransitionKind) {
 	s := rimewatch.Warning
 	if o.critical {
 		s = rimewatch.Critical
@@ -307,7 +307,7 @@ func TestTemperatureByDefinition(t *testing.T) {
 		}
 		var got []string
 		for _, tr := range u.log {
-			if tr.Type == typ && tr.Kind != Updated {
+			if tr.Type == typ && tr.Kind != rimewatch.TransitionUpdated {
 				got = append(got, fmt.Sprintf("%s %s %s %v", short(tr.At), tr.Kind, tr.Severity, tr.Flapping))
 			}
 		}

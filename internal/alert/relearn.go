@@ -22,7 +22,7 @@ func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 		}
 		if s.isActive(i) {
 			b := s.bounds(x, i)
-			t := s.transition(x, i, &b, Resolved)
+			t := s.transition(x, i, &b, rimewatch.TransitionResolved)
 			t.Resolution, t.Relearning = rimewatch.ResolvedSuperseded, why
 			*x.out = append(*x.out, t)
 			s.end(i)

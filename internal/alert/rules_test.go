@@ -457,10 +457,10 @@ func TestProbeMoved(t *testing.T) {
 	if len(got) == 0 || got[0] != "96h15m opened sensor_fault warning since 96h value 14 peak 14 limit 0" || u.log[0].Metric != rimewatch.ZoneJump || u.log[0].Unit != "K" {
 		t.Errorf("%q", got)
 	}
-	has := func(typ rimewatch.AlertType, kind Kind) bool {
+	has := func(typ rimewatch.AlertType, kind rimewatch.TransitionKind) bool {
 		return slices.ContainsFunc(u.log, func(tr Transition) bool { return tr.Type == typ && tr.Kind == kind })
 	}
-	if !has(rimewatch.HighTemperature, Opened) || !has(rimewatch.SensorFault, Resolved) {
+	if !has(rimewatch.HighTemperature, rimewatch.TransitionOpened) || !has(rimewatch.SensorFault, rimewatch.TransitionResolved) {
 		t.Errorf("its limit is not judged, or it does not end: %q", got)
 	}
 }
@@ -477,7 +477,7 @@ func TestOtherLimits(t *testing.T) {
 		t.Fatal("the alert does not stand")
 	}
 	told := u.log[len(u.log)-1]
-	if !told.HasUsual || told.Usual > -30 || told.Kind != Updated {
+	if !told.HasUsual || told.Usual > -30 || told.Kind != rimewatch.TransitionUpdated {
 		t.Errorf("%s, usual %v %v", told.Kind, told.Usual, told.HasUsual)
 	}
 	other := *c
@@ -485,7 +485,7 @@ func TestOtherLimits(t *testing.T) {
 	other.Limits.TempMin = &limit
 	u.c = &other
 	u.run(`100h..101h z=-33`)
-	if last := u.log[len(u.log)-1]; last.Kind != Resolved || stands(&u.s.State, ruleLow) {
+	if last := u.log[len(u.log)-1]; last.Kind != rimewatch.TransitionResolved || stands(&u.s.State, ruleLow) {
 		t.Errorf("after another limit: %v", summary(u.log))
 	}
 }

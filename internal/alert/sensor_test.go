@@ -34,7 +34,9 @@ func TestEachSensorIsTold(t *testing.T) {
 		since := begun
 		for _, key := range pair {
 			name := fieldKeys[key].String()
-			opened := slices.IndexFunc(u.log, func(x Transition) bool { return x.Type == rimewatch.SensorFault && x.Part == name && x.Kind == Opened })
+			opened := slices.IndexFunc(u.log, func(x Transition) bool {
+				return x.Type == rimewatch.SensorFault && x.Part == name && x.Kind == rimewatch.TransitionOpened
+			})
 			if opened < 0 || u.log[opened].Metric != name || u.log[opened].At > since+10*minute {
 				t.Fatalf("%s broke at %s: %q", name, short(since), summary(u.log))
 			}

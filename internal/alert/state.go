@@ -234,7 +234,7 @@ func (s *State) lasts(x *pass, i rule, t *track) bool {
 func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	s.bound(i, b)
 	due, kind := t.next(b, s.isActive(i))
-	if kind == 0 && !s.keeps(i) || kind == Resolved && b.judged() && s.held(x.u, i) {
+	if kind == "" && !s.keeps(i) || kind == rimewatch.TransitionResolved && b.judged() && s.held(x.u, i) {
 		return 0, false
 	}
 	if i == ruleOffline || !b.judged() {
@@ -301,7 +301,7 @@ func (s *State) judge(x *pass, i rule, b *bounds, m sample) {
 	s.addUp(x, i, b, &m)
 	s.apply(x, i, b, x.e, x.mayOpen)
 	if t.occurrences() > was && len(*x.out) == before && s.isActive(i) && x.recent && !s.keeps(i) && !stands(s, i) {
-		*x.out = append(*x.out, s.transition(x, i, b, Updated))
+		*x.out = append(*x.out, s.transition(x, i, b, rimewatch.TransitionUpdated))
 	}
 	s.tidy(i, b, x.e)
 }
@@ -351,20 +351,20 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		t.put(bitByTime, true)
 	}
 	due, kind := t.next(b, s.isActive(i))
-	if kind == 0 || due > to || (!mayOpen && (kind == Opened || kind == Escalated)) || kind == Resolved && b.judged() && s.held(x.u, i) {
+	if kind == "" || due > to || (!mayOpen && (kind == rimewatch.TransitionOpened || kind == rimewatch.TransitionEscalated)) || kind == rimewatch.TransitionResolved && b.judged() && s.held(x.u, i) {
 		return
 	}
 	switch kind {
-	case Opened:
+	case rimewatch.TransitionOpened:
 		t.open(b, to)
 		s.active |= 1 << i
 		if i == ruleLow {
 			noteRunsThere(s, x)
 		}
-	case Escalated:
+	case rimewatch.TransitionEscalated:
 		t.put(bitCritical, true)
 		t.put(bitByTime, t.lastingDue(b) <= to)
-	case Deescalated:
+	case rimewatch.TransitionDeescalated:
 		t.put(bitCritical, false)
 	default: // closed below; an update changes no clock
 	}
@@ -372,7 +372,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 		return
 	}
 	tr := s.transition(x, i, b, kind)
-	if kind == Resolved {
+	if kind == rimewatch.TransitionResolved {
 		tr.Ending = s.ending(i, t)
 		if !b.judged() {
 			tr.Resolution, tr.Superseded, tr.Ending = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged, ""
@@ -381,7 +381,7 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	*x.out = append(*x.out, tr)
 	y := s.exposure(i)
 	switch {
-	case kind == Resolved:
+	case kind == rimewatch.TransitionResolved:
 		s.end(i)
 		t.close(x.now)
 		if y != nil {
@@ -490,7 +490,7 @@ func severity(critical bool) rimewatch.Severity {
 }
 
 // transition describes rule i as it is now.
-func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
+func (s *State) transition(x *pass, i rule, b *bounds, kind rimewatch.TransitionKind) Transition {
 	t := s.pool.track(i)
 	tr := Transition{
 		Kind: kind, Type: ruleSpecs[i].typ, Part: i.part(), Severity: severity(t.is(bitCritical)), At: x.now,
@@ -501,14 +501,14 @@ func (s *State) transition(x *pass, i rule, b *bounds, kind Kind) Transition {
 		tr.Unit = rimewatch.MeasureUnit(tr.Metric)
 	}
 	tr.Peak = t.peak.Float()
-	if kind != Resolved && stands(s, i) {
+	if kind != rimewatch.TransitionResolved && stands(s, i) {
 		tr.Usual, tr.HasUsual = x.u.UsualZone()
 		tr.Usual = round(tr.Usual)
 	}
 	if i == ruleCooling {
 		tr.Unmet = unmets[s.why]
 	}
-	if i == rulePower && kind != Resolved {
+	if i == rulePower && kind != rimewatch.TransitionResolved {
 		tr.HoldHours, tr.HasHold = x.holdHours()
 	}
 	switch i {

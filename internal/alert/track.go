@@ -187,29 +187,29 @@ func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
 const never = rimewatch.Time(math.MaxInt64)
 
 // next is the moment at which the track changes if its zones stay as they are,
-// and the change; never and 0 when it does not.
-func (t *track) next(b *bounds, active bool) (rimewatch.Time, Kind) {
+// and the change; never and "" when it does not.
+func (t *track) next(b *bounds, active bool) (rimewatch.Time, rimewatch.TransitionKind) {
 	crit := t.criticalDue(b)
 	if !active {
 		due := min(crit, t.warningDue(b))
 		if due == never {
-			return never, 0
+			return never, ""
 		}
-		return due, Opened
+		return due, rimewatch.TransitionOpened
 	}
 	if !b.judged() {
-		return 0, Resolved
+		return 0, rimewatch.TransitionResolved
 	}
-	due, kind := never, Kind(0)
+	due, kind := never, rimewatch.TransitionKind("")
 	switch {
 	case t.zone() == zoneClear:
-		due, kind = max(t.mark.Time()+t.clearTime(b), b.calm), Resolved
+		due, kind = max(t.mark.Time()+t.clearTime(b), b.calm), rimewatch.TransitionResolved
 	case !t.is(bitCritical) && crit != never:
-		due, kind = crit, Escalated
+		due, kind = crit, rimewatch.TransitionEscalated
 	}
 	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear && b.hasWarn {
 		if eased := max(t.cmark.Time()+max(b.clear, b.ease), b.critCalm); eased < due && t.lastingDue(b) > eased {
-			due, kind = eased, Deescalated
+			due, kind = eased, rimewatch.TransitionDeescalated
 		}
 	}
 	return due, kind

@@ -51,11 +51,11 @@ func (b *battery) charged(c *Charge, now rimewatch.Time, out []alert.Transition)
 	switch lowest := float64(b.lowest - 1); {
 	case b.lowest == 0 && low && (b.opened == 0 || now-b.opened >= batteryQuiet):
 		b.opened, b.lowest = now, 1+rimewatch.Time(level)
-		t.Kind = alert.Opened
+		t.Kind = rimewatch.TransitionOpened
 		return append(out, t)
 	case b.lowest == 0:
 	case c.Pct == nil && !low, c.Pct != nil && (c.Low == nil || !*c.Low) && (level > max(rimewatch.BatteryRenewedPct, limit) || level >= lowest+rimewatch.BatteryJumpPct):
-		t.Kind, t.ConditionStartedAt, t.Peak, t.Ending = alert.Resolved, b.opened, min(level, lowest), rimewatch.EndedCharged
+		t.Kind, t.ConditionStartedAt, t.Peak, t.Ending = rimewatch.TransitionResolved, b.opened, min(level, lowest), rimewatch.EndedCharged
 		b.lowest = 0
 		return append(out, t)
 	default:

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
 )
 
@@ -49,7 +48,7 @@ func TestBattery(t *testing.T) {
 				if got = append(got, text); x.Severity != rimewatch.Warning {
 					t.Errorf("%s: %s", tc.name, x.Severity)
 				}
-				if after := score(&s, &cfg, now); x.Kind == alert.Opened && i > 0 && after < before {
+				if after := score(&s, &cfg, now); x.Kind == rimewatch.TransitionOpened && i > 0 && after < before {
 					t.Errorf("%s: the score fell from %v to %v", tc.name, before, after)
 				}
 			}
@@ -73,7 +72,7 @@ func TestBatteryResolvedByPerson(t *testing.T) {
 		now := t0 + day*rimewatch.Day
 		out, _ := s.Step(&cfg, nil, &engine.Input{Kind: engine.Heartbeat, Charge: engine.Charge{Pct: &pct}}, now, nil)
 		for _, x := range out {
-			if x.Kind == alert.Opened {
+			if x.Kind == rimewatch.TransitionOpened {
 				opened++
 			}
 		}

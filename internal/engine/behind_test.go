@@ -58,9 +58,9 @@ func (s *slow) note(i int, transitions []alert.Transition, now rimewatch.Time) {
 		case t.Type == rimewatch.SensorStale:
 			s.stale++
 		case t.Type != rimewatch.HighTemperature:
-		case t.Kind == alert.Opened:
+		case t.Kind == rimewatch.TransitionOpened:
 			s.opened[i] = append(s.opened[i], now)
-		case t.Kind == alert.Resolved:
+		case t.Kind == rimewatch.TransitionResolved:
 			s.resolved[i] = append(s.resolved[i], now)
 		}
 	}

@@ -150,15 +150,15 @@ func TestDeadCompressor(t *testing.T) {
 		var open, found, product rimewatch.Time
 		for _, x := range l.log {
 			switch {
-			case x.Type == rimewatch.NotCooling && x.Kind == alert.Opened:
+			case x.Type == rimewatch.NotCooling && x.Kind == rimewatch.TransitionOpened:
 				open, found = x.At, cmpOr(found, x.At)
-			case x.Type == rimewatch.NotCooling && x.Kind == alert.Resolved:
+			case x.Type == rimewatch.NotCooling && x.Kind == rimewatch.TransitionResolved:
 				open, found = 0, 0
 			case x.At < l.missed || l.missed == 0:
-			case x.Type == rimewatch.HighTemperature && x.Kind == alert.Opened:
+			case x.Type == rimewatch.HighTemperature && x.Kind == rimewatch.TransitionOpened:
 				product = cmpOr(product, x.At)
-			case (x.Type == rimewatch.HighTemperature || x.Type == rimewatch.LowTemperature) && x.Kind == alert.Resolved && x.Ending == rimewatch.EndedInRange: // and it is
-			case x.Kind == alert.Resolved && x.warm && x.Resolution != rimewatch.ResolvedSuperseded && !slices.Contains(aboutSensors, x.Type):
+			case (x.Type == rimewatch.HighTemperature || x.Type == rimewatch.LowTemperature) && x.Kind == rimewatch.TransitionResolved && x.Ending == rimewatch.EndedInRange: // and it is
+			case x.Kind == rimewatch.TransitionResolved && x.warm && x.Resolution != rimewatch.ResolvedSuperseded && !slices.Contains(aboutSensors, x.Type):
 				t.Errorf("seed %d, %s, %s: %s ended as %q, %.1f days after the compressor died", w.seed, l.equipment.Slug, w.fault, x.Type, x.Ending, float64(x.At-l.onset)/float64(rimewatch.Day))
 			}
 			if x.HasUsual && x.Type == rimewatch.HighTemperature && x.At >= l.onset {
@@ -210,7 +210,7 @@ func TestHealthyUnitsCool(t *testing.T) {
 		l := w.live(t)
 		span := l.days
 		for _, x := range l.log {
-			if x.Type != rimewatch.NotCooling || x.Kind != alert.Opened {
+			if x.Type != rimewatch.NotCooling || x.Kind != rimewatch.TransitionOpened {
 				continue
 			}
 			if l.iced != 0 && x.At >= l.iced {

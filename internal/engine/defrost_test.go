@@ -38,10 +38,10 @@ func (r *room) step(in *engine.Input, at rimewatch.Time) {
 	out, _ := r.s.Step(&r.cfg, nil, in, at, nil)
 	for i := range out {
 		if t := &out[i]; t.Type == rimewatch.HighTemperature {
-			if t.Kind == alert.Opened {
+			if t.Kind == rimewatch.TransitionOpened {
 				r.told = append(r.told, t.At)
 			}
-			if t.Severity == rimewatch.Critical && t.Kind != alert.Resolved {
+			if t.Severity == rimewatch.Critical && t.Kind != rimewatch.TransitionResolved {
 				r.crit++
 			}
 		}

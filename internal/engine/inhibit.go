@@ -22,6 +22,6 @@ func (s *State) inhibit(c *Config, now rimewatch.Time, out []alert.Transition, f
 	if p, ok := s.Predict.Standing(&s.Unit); ok {
 		evidence = p.Departed
 	}
-	renewed := slices.ContainsFunc(out[from:], func(t alert.Transition) bool { return t.Prediction != nil && t.Kind == alert.Opened })
+	renewed := slices.ContainsFunc(out[from:], func(t alert.Transition) bool { return t.Prediction != nil && t.Kind == rimewatch.TransitionOpened })
 	return s.Alert.Inhibit(&c.Alert, s.view(c), &s.Unit, evidence, renewed, now, out)
 }

@@ -105,14 +105,14 @@ func runs(temps []float64, limit float64) (n int) {
 
 // opening is what somebody hears of an alert.
 type opening struct {
-	Kind      alert.Kind
+	Kind      rimewatch.TransitionKind
 	Severity  rimewatch.Severity
 	At, Since rimewatch.Time
 }
 
 func temperatureAlerts(list []alert.Transition) (out []opening) {
 	for _, x := range list {
-		if x.Type == rimewatch.HighTemperature && (x.Kind == alert.Opened || x.Kind == alert.Escalated) {
+		if x.Type == rimewatch.HighTemperature && (x.Kind == rimewatch.TransitionOpened || x.Kind == rimewatch.TransitionEscalated) {
 			out = append(out, opening{x.Kind, x.Severity, x.At, x.ConditionStartedAt})
 		}
 	}

@@ -22,7 +22,7 @@ func told(equipment string, list []rimewatch.Reading) map[string]int {
 	out := map[string]int{}
 	count := func(transitions []alert.Transition) {
 		for _, tr := range transitions {
-			if tr.Kind == alert.Opened {
+			if tr.Kind == rimewatch.TransitionOpened {
 				out[fmt.Sprint(tr.Type, " ", tr.Metric)]++
 			}
 		}
@@ -110,7 +110,7 @@ func TestZoneStandsStill(t *testing.T) {
 		out = append(out, take(&s, &cfg, &r, at)...)
 	}
 	if len(out) != 2 || out[0].Type != rimewatch.SensorFault || out[0].Metric != rimewatch.ZoneStill || out[0].ConditionStartedAt != t0 ||
-		out[0].At < t0+rimewatch.Day || out[0].At > t0+rimewatch.Day+10*rimewatch.Minute || out[1].Kind != alert.Resolved || out[1].Metric != rimewatch.ZoneStill {
+		out[0].At < t0+rimewatch.Day || out[0].At > t0+rimewatch.Day+10*rimewatch.Minute || out[1].Kind != rimewatch.TransitionResolved || out[1].Metric != rimewatch.ZoneStill {
 		t.Errorf("%+v", out)
 	}
 }

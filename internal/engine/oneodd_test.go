@@ -59,9 +59,9 @@ func (p *played) note() {
 		tr := &p.out[i]
 		what := fmt.Sprint(tr.Type, " ", tr.Part)
 		switch tr.Kind {
-		case alert.Opened:
+		case rimewatch.TransitionOpened:
 			p.alerts = append(p.alerts, lasting{what: what, from: tr.At})
-		case alert.Resolved:
+		case rimewatch.TransitionResolved:
 			for k := range p.alerts {
 				if a := &p.alerts[k]; a.what == what && a.to == 0 {
 					a.to = tr.At

@@ -33,18 +33,12 @@ func (s *State) Knows(t rimewatch.AlertType, part string) bool {
 	return ok && p.Type == t
 }
 
-// kinds are the predictor's words for what happens to an alert in those of the
-// rules.
-var kinds = [...]alert.Kind{
-	predict.Opened: alert.Opened, predict.Updated: alert.Updated, predict.Escalated: alert.Escalated, predict.Resolved: alert.Resolved,
-}
-
 // appendPredictions appends what the predictor says of its one alert.
 func appendPredictions(out []alert.Transition, list []predict.Transition, now rimewatch.Time) []alert.Transition {
 	for i := range list {
 		t := &list[i]
 		out = append(out, alert.Transition{
-			Kind: kinds[t.Kind], Type: t.Type, Severity: t.Severity, At: now, ConditionStartedAt: min(t.ConditionStartedAt, now),
+			Kind: t.Kind, Type: t.Type, Severity: t.Severity, At: now, ConditionStartedAt: min(t.ConditionStartedAt, now),
 			Metric: t.Metric, Unit: t.Unit, Value: t.Value, Peak: t.Value, Threshold: t.Threshold,
 			HasValue: t.Metric != "", HasThreshold: t.Metric != "", Occurrences: 1, Prediction: t.Prediction, Resolution: t.Resolution, Ending: t.Ending,
 		})

@@ -80,7 +80,7 @@ func TestWorkedOn(t *testing.T) {
 				if r := s.Predict.Report(&s.Unit); r.LearningSince != workEnded || r.Relearning != rimewatch.RelearnMaintenance || r.State == "alarmed" {
 					t.Errorf("the report says learning since %v, %q, %s", r.LearningSince, r.Relearning, r.State)
 				}
-				if _, log = liveOn(t, equipment, change, 5); !slices.ContainsFunc(log, func(x alert.Transition) bool { return x.Kind == alert.Opened && x.At > worked }) {
+				if _, log = liveOn(t, equipment, change, 5); !slices.ContainsFunc(log, func(x alert.Transition) bool { return x.Kind == rimewatch.TransitionOpened && x.At > worked }) {
 					t.Error("without a window nothing is noticed")
 				}
 			})
@@ -98,11 +98,11 @@ func TestWorkedOnLater(t *testing.T) {
 	for i := range log {
 		x := &log[i]
 		switch {
-		case x.Kind == alert.Opened && x.At > later:
+		case x.Kind == rimewatch.TransitionOpened && x.At > later:
 			t.Errorf("%s opened %s after the window", x.Type, x.At.Sub(later))
-		case x.Kind == alert.Opened:
+		case x.Kind == rimewatch.TransitionOpened:
 			open[x.Type] = true
-		case x.Kind == alert.Resolved:
+		case x.Kind == rimewatch.TransitionResolved:
 			delete(open, x.Type)
 			if x.At == later {
 				ended++
@@ -134,7 +134,7 @@ func TestVerdictRelearns(t *testing.T) {
 			t.Fatalf("a prediction: %v, alerts %+v", ok, log)
 		}
 		if !slices.ContainsFunc(log, func(x alert.Transition) bool {
-			return x.Kind == alert.Inhibited && x.Type == rimewatch.HighDischargeTemperature
+			return x.Kind == rimewatch.TransitionSuppressed && x.Type == rimewatch.HighDischargeTemperature
 		}) {
 			t.Errorf("the prediction inhibits no warning: %+v", log)
 		}
@@ -146,7 +146,7 @@ func TestVerdictRelearns(t *testing.T) {
 			t.Errorf("%s: learning again for %q, want %q; %d alerts ended", verdict, got, why, len(out))
 		}
 		for i := range out {
-			if out[i].Prediction != nil || out[i].Kind != alert.Resolved || out[i].Relearning != why {
+			if out[i].Prediction != nil || out[i].Kind != rimewatch.TransitionResolved || out[i].Relearning != why {
 				t.Errorf("%s brings %+v", verdict, out[i])
 			}
 		}

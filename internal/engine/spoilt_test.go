@@ -132,10 +132,10 @@ func (h *hearing) hear(tr *alert.Transition) {
 	if f, ok := rimewatch.FieldByName(tr.Metric); ok && tr.Type == rimewatch.SensorFault {
 		h.told = h.told.With(f)
 	}
-	if open := h.open[key]; open != (tr.Kind != alert.Opened) {
+	if open := h.open[key]; open != (tr.Kind != rimewatch.TransitionOpened) {
 		h.t.Errorf("%s of %s, which was open: %v", tr.Kind, key, open)
 	}
-	h.open[key] = tr.Kind != alert.Resolved
+	h.open[key] = tr.Kind != rimewatch.TransitionResolved
 	a := rimewatch.Alert{
 		Type: tr.Type, Severity: tr.Severity, Metric: tr.Metric, Unit: tr.Unit, Status: rimewatch.AlertActive, ConditionStartedAt: tr.ConditionStartedAt,
 		TriggeredAt: tr.At, LastEvaluatedAt: tr.At, Occurrences: tr.Occurrences, Flapping: tr.Flapping, Prediction: tr.Prediction, Relearning: tr.Relearning,
@@ -146,7 +146,7 @@ func (h *hearing) hear(tr *alert.Transition) {
 	if tr.HasThreshold {
 		a.Threshold = &tr.Threshold
 	}
-	if tr.Kind == alert.Resolved {
+	if tr.Kind == rimewatch.TransitionResolved {
 		a.Status, a.Resolution, a.ResolvedAt = rimewatch.AlertResolved, tr.Resolution, tr.At
 	}
 	if tr.ConditionStartedAt > tr.At || tr.ConditionStartedAt == 0 {

@@ -256,7 +256,7 @@ func TestWeeks(t *testing.T) {
 		var got []string
 		for i := range l.log {
 			x := &l.log[i]
-			got = append(got, line(x.At, x.Kind.String(), x.Type))
+			got = append(got, line(x.At, string(x.Kind), x.Type))
 		}
 		if d := cmp.Diff(p.expected(offlineAfter), got); d != "" {
 			t.Fatalf("plot %+v\nalerts (-want +got):\n%s", p, d)

@@ -49,17 +49,17 @@ func (e *evaluator) finishAlertOp(op *alertOp, now rimewatch.Time) {
 		if i := alertAt(*alerts, op.id); i >= 0 {
 			row := *(*alerts)[i]
 			was := row.Feedback
-			kind := op.apply(&row, now)
+			what := op.apply(&row, now)
 			e.putAlert(e.alertsOf(found), alerts, i, &row)
 			e.group.tell(op.does, &row, now, op.by, op.note)
 			e.group.auditAlert(op, &row, now)
 			if op.does == rimewatch.TransitionFeedback {
 				e.group.noteVerdict(op, was)
-				if kind == publish.AlertResolved {
+				if what == rimewatch.TransitionResolved {
 					e.group.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
 				}
 			}
-			e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: kind, Alert: &row})
+			e.group.events.Alerts = append(e.group.events.Alerts, publish.AlertOf(what, &row))
 			return
 		}
 	}
@@ -109,5 +109,5 @@ func (e *evaluator) judgedLate(op *alertOp, now rimewatch.Time) {
 	e.group.tell(op.does, &row, now, op.by, op.note)
 	e.group.auditAlert(op, &row, now)
 	e.group.noteVerdict(op, was)
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.group.events.Alerts = append(e.group.events.Alerts, publish.AlertOf(op.does, &row))
 }

@@ -3,7 +3,6 @@ package ingest
 import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/outage"
-	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 // applySite carries a verdict out, inside a group. What has changed in this very
@@ -47,18 +46,7 @@ func (e *evaluator) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch
 	row, kind := v.Row(was, now)
 	row.WorkspaceID, row.SiteID = staged.site.workspaceID, staged.site.id
 	e.putAlert(staged.site.alerts, &staged.alerts, i, &row)
-	news := publish.AlertUpdated
-	switch kind {
-	case rimewatch.TransitionOpened:
-		news = publish.AlertOpened
-	case rimewatch.TransitionResolved:
-		news = publish.AlertResolved
-	default: // an update
-	}
-	if kind != "" {
-		e.group.tell(kind, &row, now, "", "")
-	}
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: news, Alert: &row})
+	e.group.happened(kind, &row, now)
 }
 
 // inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
@@ -122,8 +110,7 @@ func (e *evaluator) applyCause(c *outage.Cause, now rimewatch.Time) int {
 		return 0
 	}
 	e.putAlert(u.Alerts, &st.Alerts, i, &row)
-	e.group.tell(kind, &row, now, "", "")
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.group.happened(kind, &row, now)
 	return 1
 }
 

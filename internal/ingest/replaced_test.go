@@ -23,12 +23,12 @@ func TestReplacedBy(t *testing.T) {
 	e.group = newGroup()
 	st := &staged{Staged: fleet.Staged[about]{Device: &unit{ID: 7, WorkspaceID: 1}}}
 	opens := func(typ rimewatch.AlertType) alert.Transition {
-		return alert.Transition{Kind: alert.Opened, Type: typ, Severity: rimewatch.Warning, Prediction: &rimewatch.Prediction{}}
+		return alert.Transition{Kind: rimewatch.TransitionOpened, Type: typ, Severity: rimewatch.Warning, Prediction: &rimewatch.Prediction{}}
 	}
 	leak := opens(rimewatch.RefrigerantLeakSuspected)
 	e.transitions(st, []alert.Transition{leak}, 1000)
 	over := leak
-	over.Kind, over.Resolution, over.Ending = alert.Resolved, rimewatch.ResolvedSuperseded, rimewatch.EndedOtherFault
+	over.Kind, over.Resolution, over.Ending = rimewatch.TransitionResolved, rimewatch.ResolvedSuperseded, rimewatch.EndedOtherFault
 	e.transitions(st, []alert.Transition{over, opens(rimewatch.EvaporatorIcingSuspected)}, 2000)
 	if len(st.Alerts) != 1 || len(e.group.result.Alerts) != 2 {
 		t.Fatalf("%d active, %d rows", len(st.Alerts), len(e.group.result.Alerts))

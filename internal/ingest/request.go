@@ -8,7 +8,6 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/engine"
 	"github.com/rimewatch/rimewatch/internal/fleet"
-	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/rejudge"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -77,17 +76,22 @@ func (op *alertOp) judges() ([]store.Input, error) {
 	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
 }
 
-// judge writes the verdict into the alert, and ends one that is open.
-func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
+// judge writes the verdict into the alert, and ends one that is open: it returns what happened.
+func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) rimewatch.TransitionKind {
 	a.Feedback = &rimewatch.Feedback{Verdict: op.verdict, Note: op.note, By: op.by, At: now}
 	if a.Status != rimewatch.AlertActive || !engine.Ends(op.verdict) {
-		return publish.AlertUpdated
+		return rimewatch.TransitionFeedback
 	}
-	a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
-	return publish.AlertResolved
+	op.resolve(a, now)
+	return rimewatch.TransitionResolved
 }
 
-func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
+func (op *alertOp) resolve(a *rimewatch.Alert, now rimewatch.Time) {
+	a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
+}
+
+// apply does to the alert what the person does, and returns what happened to it.
+func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) rimewatch.TransitionKind {
 	if op.note != "" {
 		a.Note = op.note
 	}
@@ -95,18 +99,16 @@ func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) publish.Kind {
 	case rimewatch.TransitionFeedback:
 		return op.judge(a, now)
 	case rimewatch.TransitionResolved:
-		a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
-		return publish.AlertResolved
+		op.resolve(a, now)
 	case rimewatch.TransitionAcknowledged:
 		span := rimewatch.Time(op.expires.Milliseconds())
 		if span == 0 {
 			span = alert.AcknowledgedFor(a.Severity)
 		}
 		a.AcknowledgedAt, a.AcknowledgedBy, a.AckExpiresAt = now, op.by, now+span
-		return publish.AlertAcknowledged
-	default:
-		return publish.AlertUpdated
+	default: // a note
 	}
+	return op.does
 }
 
 func errNotActive() error {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/publish"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -18,23 +17,21 @@ func (g *group) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now ri
 	})
 }
 
+// happened is tell, and news of it. what is "" where the alert only says more.
+func (g *group) happened(what rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time) {
+	if what != "" {
+		g.tell(what, row, now, "", "")
+	}
+	g.events.Alerts = append(g.events.Alerts, publish.AlertOf(what, row))
+}
+
 // moved adds to the timelines of a device's alerts that it has left a place: who is
 // notified of them is decided anew.
 func (g *group) moved(alerts []*rimewatch.Alert, from rimewatch.Place, now rimewatch.Time) {
 	for _, row := range alerts {
-		g.tell(rimewatch.TransitionMoved, row, now, "", "")
+		g.happened(rimewatch.TransitionMoved, row, now)
 		g.result.Transitions[len(g.result.Transitions)-1].From = &from
-		g.events.Alerts = append(g.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: row})
 	}
-}
-
-// timelineKinds are the lines that the rules' transitions leave.
-var timelineKinds = map[alert.Kind]rimewatch.TransitionKind{
-	alert.Opened:      rimewatch.TransitionOpened,
-	alert.Escalated:   rimewatch.TransitionEscalated,
-	alert.Deescalated: rimewatch.TransitionDeescalated,
-	alert.Resolved:    rimewatch.TransitionResolved,
-	alert.Updated:     rimewatch.TransitionUpdated,
 }
 
 // audit adds an entry to the audit trail of the group's commit. who is from

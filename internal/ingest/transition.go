@@ -7,7 +7,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/outage"
-	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
 // transition turns what the rules say into rows and events. replacement is the id of the prediction that
@@ -20,7 +19,7 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 			break
 		}
 	}
-	if t.Kind == alert.Inhibited || t.Kind == alert.Released {
+	if t.Kind == rimewatch.TransitionSuppressed || t.Kind == rimewatch.TransitionReleased {
 		e.inhibitWarning(st, i, t.Kind, now)
 		return
 	}
@@ -29,7 +28,7 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 	case i >= 0:
 		copied := *st.Alerts[i]
 		row = &copied
-	case t.Kind != alert.Opened:
+	case t.Kind != rimewatch.TransitionOpened:
 		return // its row was resolved by a person in this very group
 	case t.Prediction != nil:
 		row.ID = replacement
@@ -53,7 +52,7 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 		hold := t.HoldHours
 		row.HoldH = &hold
 	}
-	if t.Kind == alert.Resolved {
+	if t.Kind == rimewatch.TransitionResolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
 		row.Relearning, row.Superseded, row.Ending = t.Relearning, t.Superseded, t.Ending
 		if t.Ending == rimewatch.EndedOtherFault {
@@ -66,16 +65,15 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 		}
 	}
 	e.putAlert(st.Device.Alerts, &st.Alerts, i, row)
-	e.group.tell(timelineKinds[t.Kind], row, now, "", "")
-	e.group.events.Alerts = append(e.group.events.Alerts, alertEvent(t.Kind, row))
+	e.group.happened(t.Kind, row, now)
 }
 
 // inhibitWarning notes that the device's prediction inhibits its i-th alert, or
 // does no longer.
-func (e *evaluator) inhibitWarning(st *staged, i int, kind alert.Kind, now rimewatch.Time) {
+func (e *evaluator) inhibitWarning(st *staged, i int, kind rimewatch.TransitionKind, now rimewatch.Time) {
 	var by *rimewatch.Alert
 	for _, row := range st.Alerts {
-		if row.Prediction != nil && kind == alert.Inhibited {
+		if row.Prediction != nil && kind == rimewatch.TransitionSuppressed {
 			by = row
 		}
 	}
@@ -125,8 +123,7 @@ func (e *evaluator) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatc
 		kind = rimewatch.TransitionSuppressed
 	}
 	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	e.group.tell(kind, &row, now, "", "")
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.group.happened(kind, &row, now)
 }
 
 // inhibitedBy reports whether an alert says already what inhibits it, nil =
@@ -156,8 +153,7 @@ func (e *evaluator) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert
 	row := *(*alerts)[i]
 	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
 	e.putAlert(shared, alerts, i, &row)
-	e.group.tell(rimewatch.TransitionAckExpired, &row, now, "", "")
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertUpdated, Alert: &row})
+	e.group.happened(rimewatch.TransitionAckExpired, &row, now)
 }
 
 // ackEnds returns when the first acknowledgement of active alerts ends, 0 = none
@@ -182,8 +178,7 @@ func (e *evaluator) supersede(st *staged, i int, now rimewatch.Time) {
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
 	row.Ending = rimewatch.EndedRemoved
 	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	e.group.tell(rimewatch.TransitionResolved, &row, now, "", "")
-	e.group.events.Alerts = append(e.group.events.Alerts, publish.Alert{Kind: publish.AlertResolved, Alert: &row})
+	e.group.happened(rimewatch.TransitionResolved, &row, now)
 }
 
 func alertAt(alerts []*rimewatch.Alert, id int64) int {
@@ -201,4 +196,6 @@ func (e *evaluator) transitions(st *staged, out []alert.Transition, now rimewatc
 	}
 }
 
-func opensPrediction(t alert.Transition) bool { return t.Kind == alert.Opened && t.Prediction != nil }
+func opensPrediction(t alert.Transition) bool {
+	return t.Kind == rimewatch.TransitionOpened && t.Prediction != nil
+}

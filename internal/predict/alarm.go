@@ -7,25 +7,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// Kind is what a transition does to an alert.
-type Kind uint8
-
-// The kinds of transitions.
-const (
-	Opened    Kind = iota + 1
-	Updated        // new evidence, diagnosis or lead time on the same alert
-	Escalated      // to critical
-	Resolved
-)
-
-var kindNames = [...]string{"", "opened", "updated", "escalated", "resolved"}
-
-// String names the kind.
-func (k Kind) String() string { return kindNames[k] }
-
-// Transition is a change of a device's predictive alert.
+// Transition is a change of a device's predictive alert: opened, updated (new evidence, diagnosis or
+// lead time), escalated or resolved.
 type Transition struct {
-	Kind               Kind
+	Kind               rimewatch.TransitionKind
 	Type               rimewatch.AlertType
 	Severity           rimewatch.Severity
 	Resolution         rimewatch.Resolution // of a Resolved one: auto, or superseded by another type
@@ -318,7 +303,7 @@ func (s *State) open(u *unit.State, at rimewatch.Time, d *diagnosis, f *findings
 	s.alarm = alarm{opened: unit.StampOf(at), renewed: unit.StampOf(at), since: unit.StampOf(s.departedSince(at, byEvent)), byEvent: byEvent}
 	s.take(u, d, f, at)
 	s.alarm.critical = s.grave()
-	return append(out, s.transition(u, Opened, at, f))
+	return append(out, s.transition(u, rimewatch.TransitionOpened, at, f))
 }
 
 // departedSince goes back through the windows to where the departure began.
@@ -402,15 +387,15 @@ func (s *State) follow(u *unit.State, o *unit.Observation, supported bool, d *di
 		s.alarm = alarm{opened: unit.StampOf(at), since: before.since, renewed: unit.StampOf(at)}
 		s.take(u, d, f, at)
 		s.alarm.critical = s.grave()
-		return append(out, s.transition(u, Opened, at, f))
+		return append(out, s.transition(u, rimewatch.TransitionOpened, at, f))
 	}
 	s.take(u, d, f, at)
 	a.critical = a.critical || s.grave()
 	switch {
 	case a.critical && !severity:
-		return append(out, s.transition(u, Escalated, at, f))
+		return append(out, s.transition(u, rimewatch.TransitionEscalated, at, f))
 	case a.fault != before.fault || changed(float64(a.risk), float64(before.risk), 0.1) || a.hasLead != before.hasLead:
-		return append(out, s.transition(u, Updated, at, f))
+		return append(out, s.transition(u, rimewatch.TransitionUpdated, at, f))
 	}
 	a.risk = before.risk // so that small steps add up to a change
 	return out
@@ -435,7 +420,7 @@ func (s *State) calmed() rimewatch.Ending {
 
 func (s *State) resolve(u *unit.State, at rimewatch.Time, why rimewatch.Ending, out []Transition) []Transition {
 	f := s.findings(u)
-	t := s.transition(u, Resolved, at, &f)
+	t := s.transition(u, rimewatch.TransitionResolved, at, &f)
 	t.Resolution, t.Ending = rimewatch.ResolvedSuperseded, why
 	if why == rimewatch.EndedAsUsual || why == rimewatch.EndedUnconfirmed {
 		t.Resolution = rimewatch.ResolvedAuto

@@ -84,7 +84,7 @@ func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Trans
 	if raised != "" && raised != now {
 		kept := s.alarm
 		s.alarm = alarm{fault: s.raised}
-		t := s.transition(u, Resolved, at, &f)
+		t := s.transition(u, rimewatch.TransitionResolved, at, &f)
 		t.Resolution, t.Ending = rimewatch.ResolvedAuto, rimewatch.EndedAsUsual
 		s.alarm = kept
 		out = append(out, t)
@@ -92,9 +92,9 @@ func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Trans
 	switch {
 	case now == "":
 	case now == raised:
-		out = append(out, s.transition(u, Updated, at, &f))
+		out = append(out, s.transition(u, rimewatch.TransitionUpdated, at, &f))
 	default:
-		out = append(out, s.transition(u, Opened, at, &f))
+		out = append(out, s.transition(u, rimewatch.TransitionOpened, at, &f))
 	}
 	s.raised = s.alarm.fault
 	return out
@@ -105,11 +105,11 @@ func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Trans
 func follows(list []Transition, open, end rimewatch.AlertType) bool {
 	for i := range list {
 		switch t := &list[i]; {
-		case t.Kind == Opened && open == "":
+		case t.Kind == rimewatch.TransitionOpened && open == "":
 			open = t.Type
-		case t.Kind == Resolved && open == t.Type:
+		case t.Kind == rimewatch.TransitionResolved && open == t.Type:
 			open = ""
-		case t.Kind == Opened || t.Kind == Resolved || open != t.Type:
+		case t.Kind == rimewatch.TransitionOpened || t.Kind == rimewatch.TransitionResolved || open != t.Type:
 			return false
 		}
 	}

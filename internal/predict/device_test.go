@@ -92,7 +92,7 @@ func play(t testing.TB, equipment string, seed uint64, spec string, days int, s 
 
 func firstOpened(out []Transition) *Transition {
 	for i := range out {
-		if out[i].Kind == Opened {
+		if out[i].Kind == rimewatch.TransitionOpened {
 			return &out[i]
 		}
 	}
@@ -192,7 +192,7 @@ func TestVaryingSpeed(t *testing.T) {
 			r := u.Next()
 			r.Present &= keep
 			for _, tr := range s.Observe(c, &r, r.At, nil) {
-				if tr.Kind == Opened {
+				if tr.Kind == rimewatch.TransitionOpened {
 					opened = append(opened, string(tr.Type))
 				}
 			}
@@ -301,7 +301,7 @@ func TestOldReadingsTeachAndAnnounceNothing(t *testing.T) {
 		last = *r
 		return true
 	})
-	if len(out) != 1 || out[0].Kind != Opened || out[0].At < now-2*rimewatch.Hour {
+	if len(out) != 1 || out[0].Kind != rimewatch.TransitionOpened || out[0].At < now-2*rimewatch.Hour {
 		t.Fatalf("an imported history brings %d transitions: %+v", len(out), out)
 	}
 	if firstOpened(want).Type != out[0].Type {
@@ -320,7 +320,7 @@ func TestRelearn(t *testing.T) {
 		t.Fatal("no alert to end")
 	}
 	out := s.Relearn(testStart+20*rimewatch.Day, nil)
-	if len(out) != 1 || out[0].Kind != Resolved || out[0].Type != rimewatch.CompressorFailurePredicted {
+	if len(out) != 1 || out[0].Kind != rimewatch.TransitionResolved || out[0].Type != rimewatch.CompressorFailurePredicted {
 		t.Errorf("%+v", out)
 	}
 	if _, ok := s.Standing(); ok || s.Report().State != "learning" {
@@ -406,7 +406,7 @@ func TestCrudeInstallationsAreSilent(t *testing.T) {
 		for _, equipment := range []string{"reach_in_cooler", "walkin_freezer"} {
 			var s device
 			for _, tr := range play(t, equipment, 21, "", 45, &s, change) {
-				if tr.Kind == Opened {
+				if tr.Kind == rimewatch.TransitionOpened {
 					t.Errorf("%s, %s: %s %s at day %.1f", name, equipment, tr.Type, tr.Prediction.Fault, float64(tr.At-testStart)/float64(rimewatch.Day))
 				}
 			}

@@ -317,7 +317,7 @@ func (s *State) openByEvent(u *unit.State, at rimewatch.Time, first, second uint
 		a.byEvent = true
 		s.take(u, &d, &f, at)
 		a.critical = true
-		return append(out, s.transition(u, Escalated, at, &f))
+		return append(out, s.transition(u, rimewatch.TransitionEscalated, at, &f))
 	}
 	return s.open(u, at, &d, &f, true, out)
 }

@@ -83,7 +83,7 @@ func TestSensorsFirst(t *testing.T) {
 				told = told || s.unit.Broken().Has(tc.field) && r.At-testStart < from+tc.within
 				return !t.Failed()
 			}) {
-				if tr.Kind == Opened {
+				if tr.Kind == rimewatch.TransitionOpened {
 					t.Errorf("%s %s on day %.1f", tr.Type, tr.Prediction.Fault, float64(tr.At-testStart)/float64(rimewatch.Day))
 				}
 			}

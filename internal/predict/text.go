@@ -24,7 +24,7 @@ var channelMetric = [unit.NumChannels]string{
 }
 
 // transition describes the alert as it stands.
-func (s *State) transition(u *unit.State, kind Kind, at rimewatch.Time, f *findings) Transition {
+func (s *State) transition(u *unit.State, kind rimewatch.TransitionKind, at rimewatch.Time, f *findings) Transition {
 	a := &s.alarm
 	a.departs = inEvidence(u, f)
 	spec := &faults[a.fault]

@@ -43,6 +43,20 @@ type Alert struct {
 	Alert *rimewatch.Alert
 }
 
+// AlertOf is the news that something happened to an alert, which is row since then.
+func AlertOf(what rimewatch.TransitionKind, row *rimewatch.Alert) Alert {
+	switch what {
+	case rimewatch.TransitionOpened:
+		return Alert{AlertOpened, row}
+	case rimewatch.TransitionAcknowledged:
+		return Alert{AlertAcknowledged, row}
+	case rimewatch.TransitionResolved:
+		return Alert{AlertResolved, row}
+	default:
+		return Alert{AlertUpdated, row}
+	}
+}
+
 // Commit is one commit as listeners hear of it: the readings whose outcome is
 // Accepted are new (reading.created). Its slices are only valid in the call.
 type Commit struct {

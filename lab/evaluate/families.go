@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/lab/foreign"
 )
 
@@ -81,7 +80,7 @@ func (p *played) hear(without rimewatch.Fields) (list []said, judge *unitJudge) 
 			s := said{event: out[k], is: p.truths[i], unmet: t.Unmet, usual: t.HasUsual}
 			s.read = r.At
 			a := alertOf(t)
-			if t.Kind == alert.Resolved {
+			if t.Kind == rimewatch.TransitionResolved {
 				s.ending, s.because = speech.readers[0].Ending(&a), a.EndedBecause()
 			} else {
 				s.title = speech.readers[0].Title(&a)

@@ -33,7 +33,7 @@ func (s *speech) say(t *alert.Transition) {
 	a := alertOf(t)
 	for _, w := range s.readers {
 		s.check(w.Title(&a), w.Message(&a))
-		if t.Kind == alert.Resolved {
+		if t.Kind == rimewatch.TransitionResolved {
 			s.check(w.Ending(&a))
 		} else {
 			s.check(w.Headline(&a, t.At))
@@ -70,7 +70,7 @@ func alertOf(t *alert.Transition) rimewatch.Alert {
 			*fact.to = &v
 		}
 	}
-	if t.Kind == alert.Resolved {
+	if t.Kind == rimewatch.TransitionResolved {
 		if a.Status, a.ResolvedAt, a.Resolution = rimewatch.AlertResolved, t.At, t.Resolution; a.Resolution == "" {
 			a.Resolution = rimewatch.ResolvedAuto
 		}

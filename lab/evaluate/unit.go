@@ -74,7 +74,7 @@ func (u *unitJudge) arrived(r *rimewatch.Reading, now rimewatch.Time, out []even
 func appendEvents(out []event, list []alert.Transition) []event {
 	for i := range list {
 		t := &list[i]
-		e := event{at: t.At, what: t.Kind.String(), typ: t.Type, severity: t.Severity, metric: t.Metric}
+		e := event{at: t.At, what: string(t.Kind), typ: t.Type, severity: t.Severity, metric: t.Metric}
 		if p := t.Prediction; p != nil {
 			e.low, e.high = p.LeadLowH, p.LeadHighH
 			e.predicts, e.fault, e.runnerUp, e.risk, e.lead = true, p.Fault, p.RunnerUp, p.Risk, p.LeadTimeH

@@ -277,15 +277,15 @@ func (sc *scene) marks(log []alert.Transition) []plot.Mark {
 			continue
 		}
 		switch {
-		case t.Kind == alert.Opened && t.Severity == rimewatch.Critical:
+		case t.Kind == rimewatch.TransitionOpened && t.Severity == rimewatch.Critical:
 			out = append(out, plot.Mark{Name: "opens, critical", At: t.At, Color: red})
-		case t.Kind == alert.Opened:
+		case t.Kind == rimewatch.TransitionOpened:
 			out = append(out, plot.Mark{Name: "opens", At: t.At, Color: amber})
-		case t.Kind == alert.Escalated:
+		case t.Kind == rimewatch.TransitionEscalated:
 			out = append(out, plot.Mark{Name: "critical", At: t.At, Color: red})
-		case t.Kind == alert.Deescalated:
+		case t.Kind == rimewatch.TransitionDeescalated:
 			out = append(out, plot.Mark{Name: "a warning again", At: t.At, Color: amber})
-		case t.Kind == alert.Resolved:
+		case t.Kind == rimewatch.TransitionResolved:
 			out = append(out, plot.Mark{Name: "closes", At: t.At, Color: green})
 		}
 	}

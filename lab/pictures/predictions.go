@@ -88,11 +88,11 @@ func (st *story) judge(r *recording, onset rimewatch.Time) (marks []plot.Mark, e
 		for k := range log {
 			t := &log[k]
 			switch {
-			case t.Prediction != nil && t.Kind == alert.Opened:
+			case t.Prediction != nil && t.Kind == rimewatch.TransitionOpened:
 				marks = append(marks, plot.Mark{Name: "predicted: " + t.Prediction.Fault, At: at, Color: amber})
-			case t.Prediction != nil && t.Kind == alert.Escalated:
+			case t.Prediction != nil && t.Kind == rimewatch.TransitionEscalated:
 				marks = append(marks, plot.Mark{Name: "critical", At: at, Color: red})
-			case t.Type == rimewatch.HighTemperature && t.Kind == alert.Opened && at > onset && !warm:
+			case t.Type == rimewatch.HighTemperature && t.Kind == rimewatch.TransitionOpened && at > onset && !warm:
 				marks = append(marks, plot.Mark{Name: "product alarm", At: at, Color: black})
 				end, warm = min(end, at+12*rimewatch.Hour), true
 			}
