@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"math"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/capability"
 	"github.com/rimewatch/rimewatch/internal/unit"
@@ -29,7 +31,11 @@ func judgeCooling(s *State, x *pass) {
 	if x.c.Rules&RuleCooling == 0 || !coolsSteadily(x.c) {
 		return
 	}
-	over := s.cool.Observe(x.u, x.o, s.unwell(), s.tooWarm() && !stands(s, ruleHigh))
+	most := math.Inf(1)
+	if limit := x.c.Limits.TempMax; limit != nil {
+		most = *limit
+	}
+	over := s.cool.Observe(x.u, x.o, s.unwell(), s.tooWarm() && !stands(s, ruleHigh), most)
 	cause := s.cool.Cause()
 	t := s.pool.track(ruleCooling)
 	switch {

@@ -106,13 +106,17 @@ const (
 	leastADay  = 3                 // cycles of a unit that is seen to cool
 	coldEnds   = 2 * hour          // below the limit, of a unit whose stops say nothing
 	turnShare  = 0.35              // of the usual differential, by which a turning point is passed
+	everCold   = 5                 // K beyond its limit that a unit's usual start is of one that was ever cold
+	everSeldom = 10                // likewise where how warm the zone is after defrosts stands for that start
 	mostCount  = ^uint8(0)
 )
 
 // Observe takes what package unit has made of a reading. hold keeps what is usual as it
 // is; it is set while an alert says that the unit is not as usual. outside says that the
-// zone is beyond its limits: no other level is well there.
-func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool) (over Over) {
+// zone is beyond its limits: no other level is well there. most is the upper one, °C, +Inf
+// where there is none: a unit whose usual start is far beyond it was never cold, which is for
+// the limit to say.
+func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool, most float64) (over Over) {
 	if o.Late || !o.Valid.Has(rimewatch.ProductZoneTemp) {
 		return Lasts
 	}
@@ -140,7 +144,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool) 
 	if s.cause != Met {
 		return s.end(u, o.At, v, outside)
 	}
-	s.find(u, o.At, interval, slow)
+	s.find(u, o.At, interval, slow, float32(most))
 	return Lasts
 }
 
@@ -349,11 +353,17 @@ func (s *State) ended(from *unit.Stamp, worst *float32, at rimewatch.Time) {
 }
 
 // find opens demand without cooling when a clock has run out.
-func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool) {
+func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most float32) {
 	if !s.out.Set() {
 		return // the usual case
 	}
 	if interval > mostSeldom || s.age() < knownAfter || !slow && !s.learnt() && !u.Modulated() {
+		return
+	}
+	if most += everCold; slow || !s.learnt() {
+		most += everSeldom - everCold
+	}
+	if s.begin(slow) > most {
 		return
 	}
 	idle := max(leastIdle, rimewatch.Time(idleTimes*s.worstIdle)*second+2*interval)

@@ -22,11 +22,12 @@ type box struct {
 	on       bool
 	zoneOnly bool
 	volts    float64
+	most     float64 // the upper limit, °C
 	overs    []Over
 }
 
 func newBox(t *testing.T) *box {
-	return &box{t: t, at: begins, every: minute, zone: -18, on: true, volts: 230}
+	return &box{t: t, at: begins, every: minute, zone: -18, on: true, volts: 230, most: -15}
 }
 
 // reading sends the zone as it is and the current of a compressor that runs or stands, or the
@@ -41,7 +42,7 @@ func (b *box) reading(amps float64) {
 	var o unit.Observation
 	c := unit.Config{Equipment: freezer()}
 	b.unit.Observe(&c, &r, b.at, 0, &o)
-	if over := b.s.Observe(&b.unit, &o, false, false); over != Lasts {
+	if over := b.s.Observe(&b.unit, &o, false, false, b.most); over != Lasts {
 		b.overs = append(b.overs, over)
 	}
 	b.at += b.every
@@ -143,6 +144,23 @@ func dead(t *testing.T) *box {
 		t.Fatal("not found")
 	}
 	return b
+}
+
+// TestNeverCold: a unit that was never near its limit is not said to have stopped cooling
+// when it stands; one that cools as badly and has no limit is.
+func TestNeverCold(t *testing.T) {
+	for most, want := range map[float64]Cause{-15: Met, math.Inf(1): NoCurrent} {
+		b := newBox(t)
+		b.most, b.zone = most, 10
+		b.cycle(4*24*hour, 8, 10)
+		for range 180 {
+			b.zone += 0.05
+			b.reading(0.1)
+		}
+		if got := b.s.Cause(); got != want {
+			t.Errorf("of a limit of %g °C: %d, want %d", most, got, want)
+		}
+	}
 }
 
 // TestNeverLearntAsUsual: a compressor that stands for 30 days, while the zone follows the
