@@ -16,7 +16,8 @@ type Limits struct {
 	ClearS         int      `json:"clear_s"`          // back this long before the alert resolves
 	// ExposureMinPerDay bounds what adds up within 24 h.
 	ExposureMinPerDay ExposureLimits `json:"exposure_min_per_day"`
-	Source            string         `json:"source"` // equipment_type, workspace or device: the last that had a say
+	OfflineAfterS     int            `json:"offline_after_s"` // of silence before offline; 0 = as each device reports
+	Source            string         `json:"source"`          // equipment_type, workspace or device: the last that had a say
 }
 
 // ExposureLimits are the minutes within 24 h after which goods are alerted for, however
@@ -62,6 +63,7 @@ type LimitOverrides struct {
 	ClearS         *int     `json:"clear_s,omitempty"`
 
 	ExposureMinPerDay *ExposureOverrides `json:"exposure_min_per_day,omitempty"`
+	OfflineAfterS     *int               `json:"offline_after_s,omitempty"`
 }
 
 // ExposureOverrides are minutes of ExposureLimits. Nil means what holds without it, and 0
@@ -102,6 +104,7 @@ func (o *LimitOverrides) apply(base Limits, source string) Limits {
 	overrideValue(&l.CriticalDelayS, o.CriticalDelayS)
 	overrideValue(&l.ClearDelta, o.ClearDelta)
 	overrideValue(&l.ClearS, o.ClearS)
+	overrideValue(&l.OfflineAfterS, o.OfflineAfterS)
 	if e := o.ExposureMinPerDay; e != nil {
 		overrideMinutes(&l.ExposureMinPerDay.Warm, e.Warm)
 		overrideMinutes(&l.ExposureMinPerDay.Cold, e.Cold)
@@ -183,6 +186,9 @@ func (l *Limits) Check() *Error {
 	}
 	minutes("warm", l.ExposureMinPerDay.Warm)
 	minutes("cold", l.ExposureMinPerDay.Cold)
+	if s := l.OfflineAfterS; s != 0 && (s < 10 || s > 2_592_000) {
+		e.With("limits.offline_after_s", "must be between 10 and 2592000, or 0 to have it learned")
+	}
 	if l.ClearDelta < 0 || l.ClearDelta > 20 {
 		e.With("limits.clear_delta", "must be between 0 and 20")
 	}

@@ -110,11 +110,11 @@ type limitsRow struct {
 
 func printLimits(out io.Writer, rows []limitsRow) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "OF\ttemp_min\ttemp_max\tdelay_s\tlow_delay_s\tcritical_min\tcritical_max\tcritical_delay_s\tclear_delta\tclear_s\texposure_min_per_day.warm\texposure_min_per_day.cold\tSOURCE")
+	fmt.Fprintln(t, "OF\ttemp_min\ttemp_max\tdelay_s\tlow_delay_s\tcritical_min\tcritical_max\tcritical_delay_s\tclear_delta\tclear_s\texposure_min_per_day.warm\texposure_min_per_day.cold\toffline_after_s\tSOURCE")
 	for _, r := range rows {
 		l := &r.limits
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%d\t%s\t%s\t%s\n", r.name, degrees(l.TempMin), degrees(l.TempMax), l.DelayS, l.LowDelayS,
-			degrees(l.CriticalMin), degrees(l.CriticalMax), l.CriticalDelayS, l.ClearDelta, l.ClearS, whole(l.ExposureMinPerDay.Warm), whole(l.ExposureMinPerDay.Cold), l.Source)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%d\t%v\t%d\t%s\t%s\t%d\t%s\n", r.name, degrees(l.TempMin), degrees(l.TempMax), l.DelayS, l.LowDelayS,
+			degrees(l.CriticalMin), degrees(l.CriticalMax), l.CriticalDelayS, l.ClearDelta, l.ClearS, whole(l.ExposureMinPerDay.Warm), whole(l.ExposureMinPerDay.Cold), l.OfflineAfterS, l.Source)
 	}
 	return t.Flush()
 }
@@ -258,6 +258,8 @@ func limitSetter(name string, v *float64) func(*rimewatch.LimitOverrides) {
 		return func(o *rimewatch.LimitOverrides) { o.ClearDelta = v }
 	case "clear_s":
 		return func(o *rimewatch.LimitOverrides) { o.ClearS = n }
+	case "offline_after_s":
+		return func(o *rimewatch.LimitOverrides) { o.OfflineAfterS = n }
 	case "exposure_min_per_day.warm":
 		return func(o *rimewatch.LimitOverrides) {
 			o.SetExposure(func(x *rimewatch.ExposureOverrides) { x.Warm = n })

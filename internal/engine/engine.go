@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"cmp"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
@@ -35,7 +37,7 @@ func ConfigOf(d *rimewatch.Device) Config {
 // presenceConfig has silence noticed by when too warm goods would be alerted for, where they
 // are.
 func presenceConfig(d *rimewatch.Device, l *rimewatch.Limits) presence.Config {
-	c := presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: d.OfflineAfterS, Habit: d.Habit}
+	c := presence.Config{IntervalS: d.HeartbeatIntervalS, OfflineAfterS: cmp.Or(d.OfflineAfterS, l.OfflineAfterS), Habit: d.Habit}
 	if l.Any() {
 		c.AlarmDelayS = max(1, l.DelayS)
 	}

@@ -178,13 +178,14 @@ describe('the fleet', () => {
     await page.goto('/settings/limits');
     await button('Change the limits of Walk-in freezer').click();
     await dialog().getByLabel('Highest').fill('-13');
+    await dialog().getByLabel('Offline after, min of silence').fill('90');
     await owner.refused('PATCH', '/api/v1/workspace', 422, () => button('Save', dialog()).click());
     await dialog().getByText(/food-safety limit/).waitFor();
     await owner.fine('limits that are loosened');
     await dialog().getByLabel('I am sure').check();
     await button('Save', dialog()).click();
     await closed();
-    expect((await office.send('GET', '/v1/workspace')).workspace.limits).toMatchObject({ walkin_freezer: { temp_max: -13 } });
+    expect((await office.send('GET', '/v1/workspace')).workspace.limits).toMatchObject({ walkin_freezer: { temp_max: -13, offline_after_s: 5400 } });
     await button('Change the limits of Walk-in freezer').click();
     await button('Reset to defaults', dialog()).click();
     await closed();

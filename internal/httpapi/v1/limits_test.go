@@ -39,6 +39,11 @@ func TestWorkspaceLimits(t *testing.T) {
 		{name: "within the type's limits a workspace may take its own back", req: r.browser(patch("/v1/workspace", "", `{"limits":{"meat_cooler":{"temp_max":3.5}}}`)), status: 200, anyEvents: true},
 		{name: "on purpose", req: r.browser(patch("/v1/workspace", "", `{"limits":{"meat_cooler":{"temp_max":5}},"confirm_loosening":true}`)), status: 200, anyEvents: true},
 		{name: "another field does not ask again", req: r.browser(patch("/v1/workspace", "", `{"limits":{"meat_cooler":{"clear_s":60}}}`)), status: 200, anyEvents: true},
+		{name: "when silence counts", req: r.browser(patch("/v1/workspace", "", `{"limits":{"meat_cooler":{"offline_after_s":7200}}}`)), status: 200, anyEvents: true},
+		{name: "of all of the type", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.offline_after_s": 7200, "data.device.silence.by": "declared"}},
+		{name: "of none of another", req: get("/v1/devices/C", r.read), status: 200, want: map[string]any{"data.device.silence.by": "default"}},
+		{name: "a device's own goes before", req: patch("/v1/devices/A", r.full, `{"offline_after_s":600}`), status: 200, want: map[string]any{"data.device.offline_after_s": 600}, anyEvents: true},
+		invalid("sooner than anything reports", `{"limits":{"meat_cooler":{"offline_after_s":5}}}`, "limits.meat_cooler.offline_after_s"),
 		{name: "null goes back", req: r.browser(patch("/v1/workspace", "", `{"limits":{"meat_cooler":null}}`)), status: 200, want: map[string]any{"data.workspace.limits": map[string]any{}}, anyEvents: true},
 		{name: "everywhere", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.limits.temp_max": 4, "data.device.limits.source": "equipment_type"}},
 	})
