@@ -17,7 +17,7 @@ var (
 		"manufacturer", "model", "firmware_version", "notes", "installed_at", "last_heartbeat_at", "status_changed_at", "heartbeat_interval_s",
 		"offline_after_s", "health", "latest_reading", "created_at", "updated_at",
 	}
-	limitKeys = []string{"temp_min", "temp_max", "delay_s", "low_delay_s", "critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", "exposure_min_per_day", "source"}
+	limitKeys = []string{"temp_min", "temp_max", "delay_s", "low_delay_s", "critical_min", "critical_max", "critical_delay_s", "clear_delta", "clear_s", "exposure_min_per_day", "offline_after_s", "source"}
 )
 
 // hasKeys reports whether an object has all of the keys, and maybe others.

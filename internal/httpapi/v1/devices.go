@@ -208,7 +208,6 @@ type LimitsPatch struct {
 	CriticalDelayS httpapi.Optional[int]     `json:"critical_delay_s,omitempty" minimum:"0" maximum:"86400" doc:"s beyond a critical limit before critical."`
 	ClearDelta     httpapi.Optional[float64] `json:"clear_delta,omitempty" minimum:"0" maximum:"20" doc:"K inside the limit before it counts as back."`
 	ClearS         httpapi.Optional[int]     `json:"clear_s,omitempty" minimum:"0" maximum:"86400" doc:"s back before the alert resolves."`
-	OfflineAfterS  httpapi.Optional[int]     `json:"offline_after_s,omitempty" minimum:"0" maximum:"2592000" doc:"s of silence before a device is offline that has no offline_after_s of its own; 0: as each reports."`
 
 	ExposureMinPerDay httpapi.Optional[ExposurePatch] `json:"exposure_min_per_day,omitempty" doc:"Minutes within 24 h after which goods are alerted for, however short each time; 0 is off. On by default for medicine."`
 }
@@ -229,7 +228,6 @@ func (p *LimitsPatch) apply(o *rimewatch.LimitOverrides) {
 	p.CriticalDelayS.SetPointer(&o.CriticalDelayS)
 	p.ClearDelta.SetPointer(&o.ClearDelta)
 	p.ClearS.SetPointer(&o.ClearS)
-	p.OfflineAfterS.SetPointer(&o.OfflineAfterS)
 	if p.ExposureMinPerDay.Sent {
 		o.SetExposure(func(x *rimewatch.ExposureOverrides) {
 			v := p.ExposureMinPerDay.Value

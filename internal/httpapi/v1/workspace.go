@@ -58,15 +58,15 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 
 // WorkspaceBody changes the settings of a workspace.
 type WorkspaceBody struct {
-	Name             *string                                  `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	OnUnknown        *string                                  `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known."`
-	AutoRegister     *bool                                    `json:"auto_register,omitempty" doc:"The older name: true is on_unknown register; false is refuse where it was register, and otherwise changes nothing. on_unknown takes precedence."`
-	TimeZone         *string                                  `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
-	RawDays          *int                                     `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
-	RollupDays       *int                                     `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
-	Limits           map[string]httpapi.Optional[LimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
-	SecondFactor     *bool                                    `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
-	ConfirmLoosening bool                                     `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
+	Name             *string                                      `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	OnUnknown        *string                                      `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known."`
+	AutoRegister     *bool                                        `json:"auto_register,omitempty" doc:"The older name: true is on_unknown register; false is refuse where it was register, and otherwise changes nothing. on_unknown takes precedence."`
+	TimeZone         *string                                      `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
+	RawDays          *int                                         `json:"raw_days,omitempty" minimum:"1" maximum:"36500"`
+	RollupDays       *int                                         `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
+	Limits           map[string]httpapi.Optional[TypeLimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
+	SecondFactor     *bool                                        `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
+	ConfirmLoosening bool                                         `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
 }
 
 // patch is the body in the words of the accounts.
@@ -145,4 +145,16 @@ func (a workspaces) workspaceRoutes() []httpapi.Route {
 			Also: []rimewatch.Code{rimewatch.CodeConflict}, Description: "Takes its deletion back.", Bind: httpapi.Handle(a.keepWorkspace),
 		},
 	}
+}
+
+// TypeLimitsPatch changes the limits of a type. A device has a field of its own for silence.
+type TypeLimitsPatch struct {
+	LimitsPatch
+
+	OfflineAfterS httpapi.Optional[int] `json:"offline_after_s,omitempty" minimum:"0" maximum:"2592000" doc:"s of silence before a device is offline that has no offline_after_s of its own; 0: as each reports."`
+}
+
+func (p *TypeLimitsPatch) apply(o *rimewatch.LimitOverrides) {
+	p.LimitsPatch.apply(o)
+	p.OfflineAfterS.SetPointer(&o.OfflineAfterS)
 }
