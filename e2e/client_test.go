@@ -361,11 +361,12 @@ func testHistory(t *testing.T, c *client.Client) {
 
 func testAlerts(t *testing.T, c *client.Client) {
 	ctx := t.Context()
-	since := rimewatch.TimeOf(time.Now()) - apart
+	since := rimewatch.MaxTime // when the first device was made, by the service's own clock
 	for _, serial := range []string{"A-1", "A-2"} {
-		must[client.Device](t)(c.CreateDevice(ctx, serial, client.DeviceFields{
+		d := must[client.Device](t)(c.CreateDevice(ctx, serial, client.DeviceFields{
 			EquipmentType: client.Value("walkin_cooler"), Limits: &rimewatch.LimitOverrides{TempMax: client.Value(5.0), DelayS: client.Value(0)}, OfflineAfterS: client.Value(86_400),
 		}))
+		since = min(since, d.CreatedAt)
 		if _, _, err := c.PostReading(ctx, client.Reading{DeviceSerial: serial, Measurements: client.Measurements{ProductZoneTemp: client.Value(6.0)}}); err != nil {
 			t.Fatal(err)
 		}
