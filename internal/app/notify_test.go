@@ -163,6 +163,19 @@ func (s *shop) temperature(v float64) {
 	s.must(err)
 }
 
+// planned waits until whatever happened to alerts is planned: time that passes amid that
+// passes for a part of it alone.
+func (s *shop) planned() {
+	s.Helper()
+	list, err := s.Store.AllTransitionsAfter(s.Context(), 0, 1000)
+	s.must(err)
+	await(s.T, "the planner is behind", func() bool {
+		through, err := s.Store.PlannedThrough(s.Context())
+		s.must(err)
+		return through >= list[len(list)-1].ID
+	})
+}
+
 // alert is the one that is active.
 func (s *shop) alert() (alert client.Alert) {
 	s.Helper()
@@ -212,6 +225,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	if _, err := s.api.Acknowledge(ctx, alert.ID, "On my way", time.Hour); err != nil {
 		t.Fatal(err)
 	}
+	s.planned()
 	s.now.pass(15 * time.Minute)
 	s.Notify.Wake()
 	s.temperature(3)

@@ -70,9 +70,12 @@ func TestLateDevices(t *testing.T) {
 				synctest.Wait()
 				sum := r.in.Summary(r.ws)
 				out.Online, out.Alarmed = sum.OnlineDevices, sum.ActiveAlerts
-				// The next kill does not come in a moment in which the service looks what is due,
-				// twice a second: which of the two is first would be anybody's guess.
-				aside := time.Duration(round%2) * (30*time.Second + 250*time.Millisecond)
+				// The next kill comes a quarter of a second beside the moments in which the service looks
+				// what is due, and notes that it is alive: which of the two is first would be anybody's guess.
+				aside := 250 * time.Millisecond
+				if round%2 == 1 {
+					aside = 30*time.Second + 500*time.Millisecond
+				}
 				time.Sleep(time.Duration(gap-r.now()%gap)*time.Millisecond + aside)
 			}
 			out.States, out.Alerts = r.states(ids), r.alerts()
