@@ -324,7 +324,7 @@ func TestSourceKeys(t *testing.T) {
 	send(first, "b-1", 401)
 	send(third, "b-1", 200)
 	send(second, "b-2", 200)
-	// Who has not come back with the new one is still known.
+	// A sender that has not come back with the new one is still known.
 	made := replaced["source_key"].(map[string]any)["made_at"].(string)
 	var back []string
 	for _, d := range h.asOwner("GET", fmt.Sprintf("/source-keys/%d", ids[0]), "", 200)["source_key"].(map[string]any)["heard"].([]any) {

@@ -101,7 +101,7 @@ func (c *Copies[Own]) Clear() {
 	c.list = c.list[:0]
 }
 
-// Due says which devices want their checkpoint.
+// Due selects the devices whose checkpoint is written next.
 type Due struct {
 	Before rimewatch.Time // those that changed before it for the first time,
 	Most   int            // at most so many,

@@ -40,7 +40,7 @@
 //
 // # Sites
 //
-// What spans devices is judged by package outage after the commits that changed them, from
+// Package outage judges what spans devices after the commits that changed them, from
 // the devices' presence and the stored alerts alone: at least three devices, and at
 // least half of those that were online, that go offline within two minutes are
 // one site_offline. Everything that follows (which devices' alerts it inhibits,

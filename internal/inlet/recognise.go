@@ -112,7 +112,7 @@ func (r *Reading) state(l *leaf, done map[string]bool) {
 }
 
 // closes reports whether a name says that a door is closed while its value is true. A value
-// that says open or closed itself says it of the door.
+// that is open or closed itself is the state of the door.
 func (l *leaf) closes() bool {
 	if text := wordOf(l.value); strings.HasPrefix(text, "open") || strings.HasPrefix(text, "clos") {
 		return false

@@ -34,7 +34,7 @@ func (s *Site) after(at rimewatch.Time) *Site {
 	return s
 }
 
-// silence gives the devices from the i-th on an alert about it.
+// silence adds an offline alert to each device from the i-th on.
 func (s *Site) silence(i int, by int64, severity rimewatch.Severity) *Site {
 	for ; i < len(s.Devices); i++ {
 		s.Devices[i].Alerts = []*rimewatch.Alert{{ID: int64(i + 1), Type: rimewatch.DeviceOffline, Severity: severity, SuppressedBy: by}}

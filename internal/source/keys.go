@@ -105,7 +105,7 @@ type use struct{ workspace, key, device int64 }
 // used is when a key was last used, and what the store knows of that.
 type used struct{ at, stored rimewatch.Time }
 
-// What is remembered of keys: how many uses, and how old the store's may be.
+// The limits of the memory of keys: how many uses, and how old the store's may be.
 const (
 	maxUses  = 200_000
 	useStale = rimewatch.Hour

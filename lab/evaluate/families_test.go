@@ -64,7 +64,7 @@ func TestBothFamiliesMissStarts(t *testing.T) {
 	}
 }
 
-// What is said of a dead compressor is scored from the start that it missed.
+// TestScoreOfNoCold: alerts of a dead compressor are scored from the start that it missed.
 func TestScoreOfNoCold(t *testing.T) {
 	const onset, missed = 10 * rimewatch.Hour, 11 * rimewatch.Hour
 	p := &played{life: &life{}, sample: time.Minute}

@@ -192,7 +192,7 @@ func (t Inlets) AllHeldBefore(ctx context.Context, before rimewatch.Time, limit 
 	return n, err
 }
 
-// FoldSenders gives senders the names by which they are compared now, where a version before
+// FoldSenders renames senders to the form in which they are compared now, where a version before
 // told them apart, such as by the case of a hardware address: two become one.
 func FoldSenders(conn Conn) error {
 	type sender struct {
