@@ -96,8 +96,10 @@ func (w witness) see(t *rapid.T, log []Transition, now rimewatch.Time) {
 		case rimewatch.TransitionResolved:
 			ok = active && was == tr.Severity
 			delete(w, i)
-		case rimewatch.TransitionSuppressed, rimewatch.TransitionReleased:
-			ok = false // only Inhibit says so, which is not called here
+		case rimewatch.TransitionSuppressed, rimewatch.TransitionReleased, // only Inhibit says so, which is not called here
+			rimewatch.TransitionAcknowledged, rimewatch.TransitionAckExpired, rimewatch.TransitionNoted, // people's
+			rimewatch.TransitionFeedback, rimewatch.TransitionCorrective, rimewatch.TransitionMoved:
+			ok = false
 		}
 		if !ok || tr.At != now || tr.ConditionStartedAt > tr.At || tr.ConditionStartedAt == 0 || tr.Occurrences < 1 {
 			t.Fatalf("impossible (was %q): %+v", was, tr)
