@@ -189,7 +189,6 @@ faults: ## every fault the service must hold under, a line about each: 20 minute
 cluster-faults: build ## nodes of a cluster killed, frozen and cut off a hundred times, bugs that the checker has to find, how long requests wait: an hour
 	RIMEWATCH_CLUSTER_FAULTS=1 $(E2E) -run 'TestCluster' -skip 'TestClusterFigures'
 	RIMEWATCH_CLUSTER_FAULTS=1 RIMEWATCH_E2E_BINARY=$(CURDIR)/bin/rimewatch $(E2E) -run 'TestClusterFigures'
-	RIMEWATCH_TESTS=long $(GO) test -count=1 ./e2e/contract -args -store=cluster
 
 cluster-patroni: ## the machine of the primary dies twice where Patroni looks after the database (apt-get install patroni etcd-server): two minutes
 	RIMEWATCH_PATRONI=1 $(E2E) -run 'TestClusterPatroni'

@@ -41,14 +41,14 @@ func TestMain(m *testing.M) {
 }
 
 var (
-	onlyStore = flag.String("store", "", "run on this alone: everything on sqlite or postgres, or the essence on cluster, a node that owns nothing (default: everything on sqlite, the essence on postgres)")
+	onlyStore = flag.String("store", "", "run on this alone: everything on sqlite or postgres, or the essence on cluster, through a node that owns nothing (default: everything on sqlite, the essence on cluster)")
 	databases pgtest.Shared
 	inUse     sync.Map // URLs of databases by data directory
 	postgres  atomic.Bool
 	nodes     atomic.Bool
 )
 
-// essence is what also runs on PostgreSQL, or through a node, when no test was named.
+// essence is what also runs on PostgreSQL through a node of a cluster, when no test was named.
 const essence = "^(TestReading|TestBatch|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
 
 // engines runs the tests on the stores that there are.
@@ -68,7 +68,7 @@ func (e engines) Run() int {
 		}
 	}
 	postgres.Store(true)
-	nodes.Store(*onlyStore == "cluster")
+	nodes.Store(*onlyStore != "postgres")
 	return databases.Main(e.m)
 }
 

@@ -142,7 +142,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		return nil, err
 	}
 	publisher := publishers(publishers(a.Hub, waker{a.Notify}), cfg.Publisher)
-	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg), ByHand: keeper == nil && cfg.part == nil}
+	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg), ByHand: keeper == nil}
 	if cfg.part != nil {
 		in.ReadFirst, in.CheckpointInputs = readFirst, heirInputs
 	}
