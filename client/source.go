@@ -15,8 +15,7 @@ import (
 // unknown devices wait.
 const SourceOfAPI = "api"
 
-// Source is where readings come from in forms that are not the API's own. Sources
-// are made and changed by people, not by tokens.
+// Source is where readings come from in forms that are not the API's own.
 type Source struct {
 	ID                   int64           `json:"id"`
 	Kind                 string          `json:"kind"` // push, mqtt, api
@@ -89,6 +88,69 @@ type Sources struct{ c *Client }
 func (c *Client) Sources() Sources { return Sources{c} }
 
 func sourcePath(id string) string { return "/sources/" + url.PathEscape(id) }
+
+// SourceKey is a key by which senders reach a source of kind push: never the key itself.
+type SourceKey struct {
+	ID        int64          `json:"id"`
+	SourceID  int64          `json:"source_id"`
+	Name      string         `json:"name"`
+	Prefix    string         `json:"prefix"`
+	MadeAt    rimewatch.Time `json:"made_at"` // of the present key: one that is replaced keeps its id and name
+	UsedAt    rimewatch.Time `json:"used_at"` // 0: never
+	Devices   int            `json:"device_count"`
+	Heard     []HeardByKey   `json:"heard"` // the newest first, at most 100
+	CreatedAt rimewatch.Time `json:"created_at"`
+	UpdatedAt rimewatch.Time `json:"updated_at"`
+}
+
+// HeardByKey is a device that was heard by a key.
+type HeardByKey struct {
+	Serial string         `json:"device_serial"`
+	Name   string         `json:"name"`
+	At     rimewatch.Time `json:"at"` // before MadeAt: not by the present key yet
+}
+
+// GivenKey is a key that was just made. It is given out this once.
+type GivenKey struct {
+	SourceKey SourceKey `json:"source_key"`
+	Key       string    `json:"key"`
+	URL       string    `json:"url"`      // where its payloads go
+	MQTTURL   string    `json:"mqtt_url"` // "" = the server takes in no MQTT
+}
+
+// Keys returns the keys of a source by id, of all sources for 0.
+func (x Sources) Keys(ctx context.Context, source int64) ([]SourceKey, error) {
+	var q url.Values
+	if source != 0 {
+		q = url.Values{"source_id": {strconv.FormatInt(source, 10)}}
+	}
+	return one[[]SourceKey](ctx, x.c, get("/source-keys", q), "source_keys")
+}
+
+// AddKey adds a key to a source; the others stay.
+func (x Sources) AddKey(ctx context.Context, source int64, name string) (GivenKey, error) {
+	return fetch[GivenKey](ctx, x.c, send(http.MethodPost, "/source-keys", map[string]any{"source_id": source, "name": name}, false))
+}
+
+func keyPath(id int64) string { return "/source-keys/" + strconv.FormatInt(id, 10) }
+
+// NameKey says who has a key.
+func (x Sources) NameKey(ctx context.Context, id int64, name string) (SourceKey, error) {
+	return one[SourceKey](ctx, x.c, send(http.MethodPatch, keyPath(id), map[string]any{"name": name}, true), "source_key")
+}
+
+// ReplaceKey makes a new key in the place of one, which is refused at once.
+func (x Sources) ReplaceKey(ctx context.Context, id int64) (GivenKey, error) {
+	return fetch[GivenKey](ctx, x.c, post(keyPath(id)+"/replace"))
+}
+
+// RevokeKey deletes a key: what sends with it is refused from then on.
+func (x Sources) RevokeKey(ctx context.Context, id int64) error {
+	call := get(keyPath(id), nil)
+	call.method = http.MethodDelete
+	_, err := fetch[json.RawMessage](ctx, x.c, call)
+	return err
+}
 
 // SourceTemplate is a built-in template.
 type SourceTemplate struct {

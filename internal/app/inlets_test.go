@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/inlet"
 )
 
@@ -184,6 +185,23 @@ func TestWebhookForms(t *testing.T) {
 	}
 }
 
+// TestToldCreated: a gateway that sends again until it gets 201 gets that, also for what
+// measures nothing, and what was refused is refused.
+func TestToldCreated(t *testing.T) {
+	h := newHouse(t)
+	_, any := h.newSource(`{"name":"Any","on_unknown":"register"}`)
+	_, its := h.newSource(`{"name":"Efento","template":"efento"}`)
+	const message = `{"measurements":[{"serial":"282C024FFFB3","response_handle":3,"battery":"ok","signal":-70,"measured_at":"2026-11-20 19:20:10","params":[{"channel":1,"type":"temperature","value":-18.5}]}]}`
+	for _, c := range []struct {
+		key, body string
+		want      int
+	}{{any, message, 201}, {its, message, 201}, {its, `{"gateway":{"uptime":7}}`, 201}, {its, `{"gateway":`, 400}, {any, `{"id":"x","temperature":3}`, 200}} {
+		if status, text := h.push(http.MethodPost, "/in/"+c.key, c.body); status != c.want {
+			t.Errorf("%s: %d %s, want %d", c.body, status, text, c.want)
+		}
+	}
+}
+
 // TestNamelessSenders: payloads that name no sensor, or several, may be of any. They
 // wait where unknown senders are registered, too, until somebody binds them as a whole.
 func TestNamelessSenders(t *testing.T) {
@@ -288,62 +306,63 @@ func TestSourceKeys(t *testing.T) {
 			t.Fatalf("%s by %.9s: %d %s, want %d", sender, key, status, text, want)
 		}
 	}
-	added := h.asOwner("POST", "/source-keys", fmt.Sprintf(`{"source_id":%d,"name":"Kitchen board"}`, id), http.StatusCreated)
-	second := added["key"].(string)
-	if want := h.URL() + "/in/" + second; added["url"] != want {
-		t.Errorf("the address is %v, want %s", added["url"], want)
+	token, _ := h.newToken(h.workspace(), rimewatch.ScopeSources|rimewatch.ScopeDevicesRead)
+	c, err := client.New(h.URL(), token, nil)
+	h.must(err)
+	ctx, api := t.Context(), c.Sources()
+	added, err := api.AddKey(ctx, id, "Board")
+	h.must(err)
+	second := added.Key
+	if want := h.URL() + "/in/" + second; added.URL != want {
+		t.Errorf("the address is %v, want %s", added.URL, want)
 	}
+	_, err = api.NameKey(ctx, added.SourceKey.ID, "Kitchen board")
+	h.must(err)
 	send(first, "b-1", 200)
 	send(first, "b-2", 200)
 	send(second, "b-2", 200)
 	send(second, "b-3", 200)
-	heard := func() (ids []int64, of []string) {
+	keys := func() []client.SourceKey {
 		t.Helper()
-		for _, k := range h.asOwner("GET", fmt.Sprintf("/source-keys?source_id=%d", id), "", 200)["source_keys"].([]any) {
-			k := k.(map[string]any)
-			text := fmt.Sprintf("%s:%v", k["name"], k["device_count"])
-			var serials []string
-			for _, d := range k["heard"].([]any) {
-				serials = append(serials, d.(map[string]any)["device_serial"].(string))
-			}
-			slices.Sort(serials)
-			if k["used_at"] == nil {
-				t.Errorf("%s: not used", text)
-			}
-			ids, of = append(ids, int64(k["id"].(float64))), append(of, text+strings.Join(serials, ","))
-		}
-		return ids, of
+		list, err := api.Keys(ctx, id)
+		h.must(err)
+		return list
 	}
-	ids, of := heard()
-	if want := []string{":2b-1,b-2", "Kitchen board:2b-2,b-3"}; !slices.Equal(of, want) {
-		t.Fatalf("heard: %q, want %q", of, want)
+	heard := func(k *client.SourceKey, since rimewatch.Time) string {
+		var serials []string
+		for _, d := range k.Heard {
+			if d.At >= since {
+				serials = append(serials, d.Serial)
+			}
+		}
+		slices.Sort(serials)
+		return fmt.Sprint(k.Name, k.Devices, serials, k.UsedAt != 0)
+	}
+	list := keys()
+	if len(list) != 2 || heard(&list[0], 0) != "2 [b-1 b-2] true" || heard(&list[1], 0) != "Kitchen board2 [b-2 b-3] true" {
+		t.Fatalf("heard: %+v", list)
 	}
 
-	replaced := h.asOwner("POST", fmt.Sprintf("/source-keys/%d/replace", ids[0]), "", 200)
-	third := replaced["key"].(string)
+	replaced, err := api.ReplaceKey(ctx, list[0].ID)
+	h.must(err)
+	third := replaced.Key
 	send(first, "b-1", 401)
 	send(third, "b-1", 200)
 	send(second, "b-2", 200)
 	// A sender that has not come back with the new one is still known.
-	made := replaced["source_key"].(map[string]any)["made_at"].(string)
-	var back []string
-	for _, d := range h.asOwner("GET", fmt.Sprintf("/source-keys/%d", ids[0]), "", 200)["source_key"].(map[string]any)["heard"].([]any) {
-		if d := d.(map[string]any); d["at"].(string) >= made {
-			back = append(back, d["device_serial"].(string))
-		}
-	}
-	if !slices.Equal(back, []string{"b-1"}) {
-		t.Errorf("heard by the new key: %v", back)
+	list = keys()
+	if got := heard(&list[0], replaced.SourceKey.MadeAt); got != "2 [b-1] true" {
+		t.Errorf("heard by the new key: %s", got)
 	}
 
-	h.asOwner("DELETE", fmt.Sprintf("/source-keys/%d", ids[1]), "", 200)
+	h.must(api.RevokeKey(ctx, list[1].ID))
 	send(second, "b-2", 401)
 	send(third, "b-2", 200)
 	last := h.asOwner("PATCH", fmt.Sprintf("/sources/%d", id), `{"rotate_key":true}`, 200)["key"].(string)
 	send(third, "b-2", 401)
 	send(last, "b-2", 200)
-	if ids, _ := heard(); len(ids) != 1 {
-		t.Errorf("%d keys", len(ids))
+	if list := keys(); len(list) != 1 {
+		t.Errorf("%d keys", len(list))
 	}
 	broker := h.asOwner("POST", "/sources", `{"name":"Broker","kind":"mqtt","enabled":false,"broker":{"url":"mqtt://192.0.2.1:1883","topics":["a/#"]}}`, http.StatusCreated)["source"].(map[string]any)["id"]
 	h.asOwner("POST", "/source-keys", fmt.Sprintf(`{"source_id":%v}`, broker), 422)

@@ -15,6 +15,7 @@ import (
 // Result is what was found in a payload.
 type Result struct {
 	Template  string // the name of the one that was used
+	Created   bool   // as the template has it
 	Ignored   string // why the payload is of a kind that holds no reading, as Sentence.Stored returns it
 	Malformed bool   // the body is no JSON document that can be read
 	Problem   string // why nothing could be read, as Sentence.Stored returns it
@@ -147,7 +148,7 @@ func (m *Mapper) Decode(p *Payload, bound Bound) *Result {
 }
 
 func (m *Mapper) decode(env *environment, bound Bound) *Result {
-	r := &Result{Template: m.Template.Name}
+	r := &Result{Template: m.Template.Name, Created: m.Template.Created}
 	if m.ignore.holds(env) {
 		r.Ignored = reason(fail("is of a kind that holds no measurement, such as a join or a state of the connection"))
 		return r

@@ -164,8 +164,8 @@ func TestVendors(t *testing.T) {
 			t.Errorf("no payload of %s is tried", x.Name)
 		}
 	}
-	if len(lib.Templates()) != 15 {
-		t.Errorf("%d templates, want fourteen and auto", len(lib.Templates()))
+	if len(lib.Templates()) != 16 {
+		t.Errorf("%d templates, want fifteen and auto", len(lib.Templates()))
 	}
 }
 

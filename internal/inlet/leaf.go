@@ -220,7 +220,7 @@ func namedValue(object map[string]any, keys []string) (name, value string) {
 			}
 		case "name", "n", "type", "field", "key", "metric", "param", "sensortype", "variable", "attribute", "quantity", "parameter", "property", "measurement", "datatype", "kind", "code", "measurementid", "deviceclass":
 			text := shortText(object[k])
-			if n := read(text); name == "" && (quantity(text) || n.kind == temperature && n.not == noKind || n.kind == humidity || senseCAP[text] != "") {
+			if n := read(text); name == "" && (quantity(text) || n.kind == temperature && n.not == noKind || n.kind == humidity || n.known && n.not == another || senseCAP[text] != "") {
 				name = k
 			}
 		}

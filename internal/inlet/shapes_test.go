@@ -19,6 +19,12 @@ var shapes = []vendor{
 	{"auto", Payload{Body: []byte(`{"measurements":[{"serial":"282C02407B5A","measured_at":"2026-11-20T19:20:10Z","battery":"ok","rssi":-77,
 		"params":[{"name":"temperature","number":1,"value":-18.8,"type":"TEMPERATURE","unit":"C","status":"OK"}]}]}`)},
 		[]string{"282C02407B5A at 2026-11-20T19:20:10.000Z product_zone_temp=-18.8 rssi=-77"}},
+	// docs.efento.io/efento-gateways/integration/api-documentation: its times are UTC.
+	{"efento", Payload{Body: []byte(`{"measurements":[{"serial":"282C024FFFB3","response_handle":3,"battery":"ok","signal":-70,"measured_at":"2026-11-20 19:20:10","measurement_interval":180,
+		"params":[{"channel":1,"type":"temperature","value":-18.5},{"channel":2,"type":"humidity","value":30}]},{"serial":"282C024FFFB4","response_handle":4,"battery":"low","signal":-71,
+		"measured_at":"2026-11-20 19:20:11","params":[{"channel":1,"type":"temperature","value":3.5},{"channel":2,"type":"temperature","value":4.5}]}]}`)},
+		[]string{"282C024FFFB3 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5 humidity=30 rssi=-70", "282C024FFFB4 at 2026-11-20T19:20:11.000Z rssi=-71 low=true",
+			"282C024FFFB4/1 at 2026-11-20T19:20:11.000Z product_zone_temp=3.5 rssi=-71 low=true", "282C024FFFB4/2 at 2026-11-20T19:20:11.000Z product_zone_temp=4.5 rssi=-71 low=true"}},
 	// docs.helium.com: Cayenne LPP as the Console decodes it, spelling included.
 	{"auto", Payload{Body: []byte(`{"dev_eui":"6081F945664E1866","reported_at":1795202410000,"decoded":{"status":"success","payload":[
 		{"channel":0,"name":"temperature","type":103,"unit":"celcius","value":-18.9},{"channel":2,"name":"humidity","type":104,"unit":"percent","value":31}]}}`)}, //nolint:misspell // its spelling
@@ -48,6 +54,8 @@ var shapes = []vendor{
 	// A share of 4 % that says so is one; a set-point beside its value stays out.
 	{"auto", Payload{Body: []byte(`{"id":"F1","temperature":{"value":-18,"unit":"°C"},"setpoint":{"value":-20},"battery":"4%"}`)}, []string{"F1 product_zone_temp=-18 battery=4"}},
 	{"auto", Payload{Body: []byte(`{"id":"F1","values":[{"name":"temperature_setpoint","value":-20},{"name":"dew point","value":-25}]}`)}, []string{"F1"}},
+	{"auto", Payload{Body: []byte(`{"id":"F1","values":[{"name":"Set point","value":-20,"unit":"°C"},{"name":"alarm high","value":-10,"unit":"°C"}]}`)}, []string{"F1"}},
+	{"auto", Payload{Body: []byte(`{"id":"F1","name":"Back freezer","value":-18,"unit":"°C"}`)}, []string{"F1 product_zone_temp=-18"}},
 	// thingsboard.io/docs/reference/mqtt-api and gateway-mqtt-api.
 	{"thingsboard", Payload{Topic: "v1/devices/me/telemetry", Client: "board-1", Body: []byte(`{"temperature":3.5}`)}, []string{"board-1 product_zone_temp=3.5"}},
 	// wirenboard.com: the topic of a device's control, and of what it says of it.

@@ -50,6 +50,8 @@ type Template struct {
 	// Habit is how such senders report, which silence is judged by: sleeps (until something
 	// changes) or lorawan; "" = by what each of them does.
 	Habit rimewatch.Habit `json:"habit,omitempty"`
+	// Created is true for senders that send again until they are told "created" (HTTP 201).
+	Created bool `json:"created,omitempty"`
 	// BatteryLowPct is the level at which the battery of such a sender is low, in percent; 0 = 20.
 	BatteryLowPct int `json:"battery_low_pct,omitempty"`
 	// Device are battery_pct, battery_v, battery_low, rssi_dbm and firmware_version.

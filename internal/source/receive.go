@@ -30,6 +30,7 @@ type Outcome struct {
 	// LeftOut is what known senders sent that is no measurement.
 	LeftOut []LeftOut `json:"left_out" doc:"What was not stored, the first ten: values that are not a number, out of range or what broken sensors report, another temperature than the one that was read, a name that came twice, messages in which nothing was recognised, and those that measure nothing."`
 
+	Created bool `json:"-"` // as inlet.Template.Created
 	leftOut int  // how many they were
 	full    bool // something would have had to wait and could not
 }
@@ -104,6 +105,7 @@ func (s *Service) ReceiveAll(ctx context.Context, l *Live, list []*inlet.Payload
 func (b *batch) read(ctx context.Context, p *inlet.Payload, o *Outcome) error {
 	b.retained = p.Retained
 	r := b.s.decode(b.l, p)
+	o.Created = r.Created
 	switch {
 	case r.Ignored != "":
 		o.Ignored++

@@ -62,7 +62,11 @@ func (a *api) webhook(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Data(http.StatusOK, o.In(c.Words().Say))
+	status := http.StatusOK
+	if o.Created {
+		status = http.StatusCreated
+	}
+	return c.Data(status, o.In(c.Words().Say))
 }
 
 // notHead refuses HEAD, which the router would take for the GET that stores a

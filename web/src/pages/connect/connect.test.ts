@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dependent, heardBy, type Key } from './keys';
 import { kinds } from './kinds';
+import { pictures } from './pictures';
 import { mistaken, ownId, payload, said } from './send';
 import { addressOf, bindingOf, bindingsOf, boards, draftOf, guess, isLoopback, recognised, shown, typeOf, valuesOf, type Sender } from './senders';
 
@@ -19,6 +20,8 @@ describe('what to copy', () => {
     expect(text).toContain(slug === 'mqtt' ? '8883' : '8443');
   });
 });
+
+test('what people own is drawn', () => expect(Object.keys(pictures).sort()).toEqual(kinds.map((k) => k.slug).sort()));
 
 test('who cannot take in MQTT says so', () => {
   const steps = kinds.find((k) => k.slug === 'mqtt')!.steps('https://cold.example', 'in_KEY', '');
