@@ -238,7 +238,7 @@ func TestBindByList(t *testing.T) {
 	if len(all) != 2 || one.Kind != "api" || one.OnUnknown != "hold" {
 		t.Errorf("%+v; %+v", all, one)
 	}
-	if templates, err := api.Sources().Templates(ctx); len(templates) != 15 || err != nil {
+	if templates, err := api.Sources().Templates(ctx); len(templates) != 16 || err != nil {
 		t.Errorf("%d templates, %v", len(templates), err)
 	}
 	_, _, err = api.PostReading(ctx, client.Reading{DeviceSerial: "Lost", Measurements: client.Measurements{Humidity: client.Value(1.0)}})

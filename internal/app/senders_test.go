@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mochi-mqtt/server/v2/packets"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/source"
 )
@@ -72,6 +74,74 @@ func TestProbes(t *testing.T) {
 	if bound["accepted"] != 2.0 || h.temps("cooler") != "3 4" || len(h.waits(id)) != 0 {
 		t.Errorf("accepted: %v, %s, waiting %v", bound, h.temps("cooler"), h.waits(id))
 	}
+}
+
+// TestPartsOfKnownDevice: a device that is called as its sender is one of the sender's sensors,
+// from its first reading on and for a service whose memory is new. Of several in the first
+// message nobody knows which.
+func TestPartsOfKnownDevice(t *testing.T) {
+	metric := func(slave, temp string) string {
+		return `{"fields":{"temperature":` + temp + `},"name":"modbus","tags":{"name":"K-1","slave_id":"` + slave + `"}}`
+	}
+	for _, c := range []struct {
+		name, temps string
+		waits       []string
+		send        func(h *house, s *source.Service, l *source.Live)
+	}{
+		{"several at once", "", []string{"K-1/1", "K-1/2"}, func(h *house, s *source.Service, l *source.Live) {
+			h.take(s, l, `{"device":"K-1","sensors":[{"ch":1,"temperature":3},{"ch":2,"temperature":-18}]}`)
+			h.take(s, l, `{"metrics":[`+metric("2", "-18")+`,`+metric("1", "3")+`]}`)
+		}},
+		{"one, then the other", "3 4", []string{"K-1/2"}, func(h *house, s *source.Service, l *source.Live) {
+			h.take(s, l, metric("1", "3"))
+			h.take(s, l, metric("1", "4"))
+			h.take(s, l, metric("2", "-18"))
+		}},
+		{"both in one body of lines", "3 4", []string{"K-1/2"}, func(h *house, s *source.Service, l *source.Live) {
+			for _, v := range []string{"3", "4"} {
+				_, err := s.ReceiveLines(h.t.Context(), l, []byte("modbus,name=K-1,slave=1 temperature="+v+"\nmodbus,name=K-1,slave=2 temperature=-18\n"), "")
+				h.must(err)
+			}
+		}},
+		{"one of a list, then all", "3 4", []string{"K-1/2"}, func(h *house, s *source.Service, l *source.Live) {
+			h.take(s, l, `{"device":"K-1","sensors":[{"ch":1,"temperature":3}]}`)
+			h.take(s, l, `{"device":"K-1","sensors":[{"ch":2,"temperature":-18},{"ch":1,"temperature":4}]}`)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t)
+			h.call(http.MethodPost, "/devices", `{"serial":"K-1","name":"Cooler","equipment_type":"walkin_cooler"}`)
+			id, key := h.newSource(`{"name":"boards"}`)
+			l, err := h.Sources.ByKey(t.Context(), key)
+			h.must(err)
+			c.send(h, h.Sources, l)
+			again, err := source.New(source.Config{Store: h.Store, Writer: h.Ingest, Now: func() rimewatch.Time { return rimewatch.TimeOf(time.Now()) }})
+			h.must(err)
+			l, err = again.ByKey(t.Context(), key)
+			h.must(err)
+			h.take(again, l, metric("2", "-17"))
+			want := c.temps
+			if c.temps != "" {
+				h.take(again, l, metric("1", "5"))
+				want += " 5"
+			} else { // nothing was known: the first that comes alone
+				want = "-17"
+			}
+			if got := h.temps("K-1"); got != want {
+				t.Errorf("the device has %s, want %s", got, want)
+			}
+			if got := h.waits(id); !slices.Equal(got, c.waits) {
+				t.Errorf("waiting: %v, want %v", got, c.waits)
+			}
+		})
+	}
+}
+
+// take passes a message to a service.
+func (h *house) take(s *source.Service, l *source.Live, body string) {
+	h.t.Helper()
+	_, err := s.Receive(h.t.Context(), l, &inlet.Payload{Body: []byte(body)})
+	h.must(err)
 }
 
 // TestProbesChosenByPlace: a probe that was chosen by its place is followed by its address.

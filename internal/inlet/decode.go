@@ -34,6 +34,7 @@ type Item struct {
 	Shown        rimewatch.Time
 	Problem      string // why it cannot be stored, as Sentence.Stored returns it
 	Split        bool   // sensors of the sender follow as items of their own
+	beside       bool   // other parts of the sender are in the same message
 	Readings     []Reading
 	Device       Device
 	Habit        rimewatch.Habit // how senders of the template report
@@ -170,6 +171,7 @@ func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	if r.Problem != "" {
 		return r
 	}
+	env.parts = m.parts(env, list)
 	for _, v := range list {
 		env.scope.Item = v
 		r.Items = append(r.Items, m.items(env, bound)...)
@@ -177,6 +179,34 @@ func (m *Mapper) decode(env *environment, bound Bound) *Result {
 	env.scope.Item = nil
 	return r
 }
+
+// parts finds which parts of senders the elements of a list are of.
+func (m *Mapper) parts(env *environment, list []any) parts {
+	if m.part == nil {
+		return nil
+	}
+	p := make(parts)
+	for _, v := range list {
+		env.scope.Item = v
+		id, _ := m.id.text(env)
+		part, _ := m.part.text(env)
+		p.add(id, part)
+	}
+	return p
+}
+
+// parts are those of senders in a message, by the sender: one of them, or "" for several.
+type parts map[string]string
+
+func (p parts) add(id, part string) {
+	if was, ok := p[id]; ok && was != part {
+		part = ""
+	}
+	p[id] = part
+}
+
+// beside reports whether a part of a sender has others beside it.
+func (p parts) beside(id, part string) bool { return part != "" && p != nil && p[id] == "" }
 
 // elements returns the elements of a list: of pairs by their keys, so that the
 // same payload is always read in the same order.
@@ -237,6 +267,7 @@ func (x *Item) setTime(env *environment, v any) {
 // assemble makes the items of a sender whose name and time are known: of itself, and of
 // those of its sensors that are devices of their own.
 func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) []Item {
+	x.beside = env.parts.beside(x.ID, x.Part)
 	x.ID, x.Part = plainID(rimewatch.PlainEUI(x.ID)), partName(x.Part)
 	x.Label = rimewatch.NameFrom(x.Label)
 	if len(x.ID) > maxID {
@@ -263,7 +294,7 @@ func (m *Mapper) assemble(env *environment, found []leaf, x Item, bound Bound) [
 func (s *senses) items(items []Item, x *Item, bound Bound, ruled func(*Binding) Reading, repeated map[string]bool) []Item {
 	bindings := bound(x.ID, x.Part)
 	if x.Part != "" && len(bindings) == 0 {
-		if whole := whichAccept(bound(x.ID, ""), x.Part, true); len(whole) > 0 { // bound before its parts were told apart
+		if whole := whichAccept(bound(x.ID, ""), x.Part, !x.beside); len(whole) > 0 { // bound before its parts were told apart
 			bindings, s.whole, x.Part = whole, x.Part, ""
 		}
 	}

@@ -37,6 +37,9 @@ var everyday = strings.Fields(`
 	wheat wheel whisky white willow window wing winter wolf wood wool yard yellow yogurt young zebra zinc zone battery board control core counter head high internal label last limit low main mean
 	model motor network number panel raw report return set state target unit version`)
 
+// tellers are members by which sensors of a board are told apart.
+var tellers = strings.Fields("address ch channel port number slave rom probe label location position point tag endpoint name sensor id")
+
 // message makes a message of the sensors in a shape, of which every one is there. Each
 // always measures values of its own ten degrees.
 func message(r *rand.Rand, shape int, names []string, unit bool, at int64, sensors []int) map[string]any {
@@ -72,8 +75,12 @@ func message(r *rand.Rand, shape int, names []string, unit bool, at int64, senso
 			} else {
 				body[key(i)] = object
 			}
-		case 4: // a bus
-			list = append(list, map[string]any{"address": fmt.Sprintf("28-%04d", i), "temperature": value(i)})
+		default: // a bus
+			told := any(fmt.Sprintf("28-%04d", i))
+			if shape%2 == 0 {
+				told = i + 1
+			}
+			list = append(list, map[string]any{tellers[shape/2-2]: told, "temperature": value(i)})
 		}
 	}
 	if len(list) > 0 {
@@ -108,7 +115,10 @@ func TestEverydayNames(t *testing.T) {
 			}
 			used[names[i]] = true
 		}
-		shape, unit, known := r.IntN(5), r.IntN(2) == 0, r.IntN(2) == 0
+		shape, unit, known := r.IntN(4), r.IntN(2) == 0, r.IntN(2) == 0
+		if r.IntN(3) == 0 {
+			shape = 4 + r.IntN(2*len(tellers))
+		}
 		devices := map[string]*Binding{} // by the name of their sender, as package source keeps them
 		if known {
 			devices["K-1"] = &Binding{Serial: "K-1"}

@@ -35,6 +35,7 @@ type environment struct {
 	scope    scope
 	payload  *Payload
 	explain  bool
+	parts    parts
 	repeated map[string]bool // names that an object of the payload has more than once
 	vm       vm.VM
 }

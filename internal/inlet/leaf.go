@@ -124,6 +124,8 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 			in.scaled = squeeze(name) == "code"
 		case at.key != "" && k == value:
 			in.key = at.key
+		case slices.Contains(unitNames, k) && read(at.key).kind != noKind: // {"temp": {"c": 3.5, "f": 38.3}}
+			in.key = at.key + "_" + k
 		case at.key != "" && strings.Trim(k, "0123456789") == "" && len(k) < 3: // a channel's number
 			in.key = at.key + k
 		}
@@ -137,6 +139,9 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 		w.walk(in, v[k])
 	}
 }
+
+// unitNames are members that are called by the unit of what the object around them is.
+var unitNames = []string{"c", "f", "k", "C", "F", "K", "celsius", "fahrenheit", "kelvin"}
 
 // senseCAP are the numbers by which SenseCAP names what was measured.
 var senseCAP = map[string]string{"4097": "air temperature", "4098": "air humidity", "4102": "soil temperature"}
@@ -168,7 +173,7 @@ func tells(key string) bool {
 // the last are called so by people.
 var (
 	addresses = strings.Fields("id address addr rom romid mac serial sensorid probeid channel ch port number slave slaveid endpoint")
-	labels    = strings.Fields("name label tag sensorname probe location point sensor")
+	labels    = strings.Fields("name label tag sensorname probe location position point sensor")
 )
 
 // addressOf returns what an object says that it is of, beside what it measures. owns is
@@ -211,6 +216,10 @@ func shortText(v any) string {
 func namedValue(object map[string]any, keys []string) (name, value string) {
 	for _, k := range keys {
 		switch squeeze(k) {
+		case "data": // of an event, where it is a value
+			if _, _, err := number(object[k]); err == nil && value == "" {
+				value = k
+			}
 		case "value", "v", "val", "aval", "datavalue", "measurementvalue", "state":
 			if value != "" && squeeze(k) != "state" {
 				return "", "" // which of them?
@@ -218,7 +227,7 @@ func namedValue(object map[string]any, keys []string) (name, value string) {
 			if value == "" {
 				value = k
 			}
-		case "name", "n", "type", "field", "key", "metric", "param", "sensortype", "variable", "attribute", "quantity", "parameter", "property", "measurement", "datatype", "kind", "code", "measurementid", "deviceclass":
+		case "name", "n", "type", "field", "key", "metric", "param", "sensortype", "variable", "attribute", "quantity", "parameter", "property", "measurement", "datatype", "kind", "code", "measurementid", "deviceclass", "event":
 			text := shortText(object[k])
 			if n := read(text); name == "" && (quantity(text) || n.kind == temperature && n.not == noKind || n.kind == humidity || n.known && n.not == another || senseCAP[text] != "") {
 				name = k
@@ -302,8 +311,8 @@ type wanted struct{ tiers []string } // exact squeezed names, separated by blank
 
 var (
 	wantCO2  = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
-	wantID   = wanted{[]string{"deviceserial serial serialnumber serialno sensorsn hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device channelid", "sn", "id", "sensor", "name devicename"}}
-	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime eventtime measuredat reportedat observedat dateobserved timeofsample publishedat when", "lastupdated lastseen"}}
+	wantID   = wanted{[]string{"deviceserial serial serialnumber serialno sensorsn hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device channelid", "sn", "id uid", "sensor", "name devicename"}}
+	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime eventtime measuredat reportedat observedat dateobserved timeofsample publishedat when", "observed", "lastupdated lastseen"}}
 	// wantSensor are the names of what tells a sensor from all others: those of wantID
 	// that cannot as well be a message's.
 	wantSensor = wanted{wantID.tiers[:3]}

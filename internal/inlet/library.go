@@ -111,16 +111,28 @@ func decodeAnything(env *environment, bound Bound) *Result {
 	if s := recognise(outside, map[string]bool{}); len(s.sensors) > 0 || !s.board.Empty() {
 		r.Items = m.assemble(env, outside, around, bound)
 	}
+	type element struct {
+		value any
+		found []leaf
+		of    Item
+	}
+	elements := make([]element, 0, of)
+	env.parts = make(parts)
 	for _, list := range lists {
 		its := around
 		if list.name != "" {
 			its.ID = joined(around.ID, list.name)
 		}
 		for _, v := range list.of {
-			env.scope.Item = v
 			found := env.leavesOf("item", v)
-			r.Items = append(r.Items, m.assemble(env, found, who(env, found, its), bound)...)
+			x := who(env, found, its)
+			env.parts.add(x.ID, x.Part)
+			elements = append(elements, element{v, found, x})
 		}
+	}
+	for _, x := range elements {
+		env.scope.Item = x.value
+		r.Items = append(r.Items, m.assemble(env, x.found, x.of, bound)...)
 	}
 	env.scope.Item = nil
 	return r
@@ -245,8 +257,8 @@ func who(env *environment, found []leaf, around Item) (x Item) {
 		x.ID, x.Part = parts[3], parts[4]
 	case around.ID != "" && x.ID != "" && x.ID != around.ID:
 		x.ID = around.ID + "/" + x.ID
-	case topic == "" && x.ID == "":
-		x.ID = around.ID
+	case x.ID == "" && around.ID != "":
+		x.ID, x.Part = around.ID, apartBy(found)
 	case x.ID == "":
 		x.ID = topic
 		if l := tagOf(found); l != nil {
@@ -276,6 +288,20 @@ func named(found []leaf, l *leaf) (id, part string) {
 		id = model + "/" + id
 	}
 	return id, beside("channel slaveid")
+}
+
+// apartBy returns what tells an element of a list from the others of its sender: a number
+// or an address, or else what people call it.
+func apartBy(found []leaf) string {
+	for _, names := range [...][]string{addresses, labels} {
+		for i := range found {
+			l := &found[i]
+			if text := shortText(l.value); l.depth == 1 && text != "" && slices.Contains(names, l.squeezed) && !quantity(text) {
+				return text
+			}
+		}
+	}
+	return ""
 }
 
 // tagOf returns what tells apart the sensors that publish under one topic.

@@ -311,7 +311,7 @@ func newSeries(key string, fields []lineField) *series {
 		}
 	}
 	own := cmp.Or(tags["device_serial"], tags["serial"], tags["sensor"]) != "" // a name that somebody has given to the sensor itself
-	for _, name := range []string{"rom", "address", "probe", "slave_id", "slave", "channel", "ch", "port"} {
+	for _, name := range []string{"rom", "address", "addr", "probe", "probe_id", "sensor_id", "sensorid", "slave_id", "slave", "channel", "ch", "port", "number", "endpoint", "location", "position", "point", "label", "tag", "id"} {
 		if tag := tags[name]; tag != "" && tag != s.id && !own {
 			s.part = joined(s.part, tag)
 		}

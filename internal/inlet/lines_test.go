@@ -65,6 +65,8 @@ func TestLines(t *testing.T) {
 		{"", `°C,domain=sensor,entity_id=cpu_temperature value=60`, "sensor.cpu_temperature"},
 		{"", `kW,domain=sensor,entity_id=walk_in_power value=1.5`, "sensor.walk_in_power power=1500"},
 		{"", `cpu,host=a usage=3`, "a"},
+		{"", `temp,host=pi,location=top value=3.5`, "pi/top product_zone_temp=3.5"},
+		{"", `temp,device=pi,sensor_id=28-01 value=3.5`, "pi/28-01 product_zone_temp=3.5"},
 		{"", `t,device=F-1 temperature=4,compressor_on=1u,defrost_active=0i`, "F-1 product_zone_temp=4 compressor_on=true defrost_active=false"},
 		{"", `t,device=F\ 1\,x temperature=4`, "F 1,x product_zone_temp=4"},
 	} {

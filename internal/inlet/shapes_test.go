@@ -56,6 +56,17 @@ var shapes = []vendor{
 	{"auto", Payload{Body: []byte(`{"id":"F1","values":[{"name":"temperature_setpoint","value":-20},{"name":"dew point","value":-25}]}`)}, []string{"F1"}},
 	{"auto", Payload{Body: []byte(`{"id":"F1","values":[{"name":"Set point","value":-20,"unit":"°C"},{"name":"alarm high","value":-10,"unit":"°C"}]}`)}, []string{"F1"}},
 	{"auto", Payload{Body: []byte(`{"id":"F1","name":"Back freezer","value":-18,"unit":"°C"}`)}, []string{"F1 product_zone_temp=-18"}},
+	// A value in two units, each a member of what it is.
+	{"auto", Payload{Body: []byte(`{"sensor_id":"s9","temp":{"c":3.5,"f":38.3},"rh":50}`)}, []string{"s9 product_zone_temp=3.5 humidity=50"}},
+	{"auto", Payload{Body: []byte(`{"sensor_id":"s9","temperature":{"fahrenheit":38.3}}`)}, []string{"s9 product_zone_temp=3.5"}},
+	// docs.particle.io, webhooks: the event's name says what its data is.
+	{"auto", Payload{Body: []byte(`{"event":"temp","data":"-18.5","published_at":"2026-11-20T19:20:10.000Z","coreid":"e00fce68"}`)}, []string{"e00fce68 at 2026-11-20T19:20:10.000Z product_zone_temp=-18.5"}},
+	// sensorpush.com/gateway-cloud-api: samples by sensor; they are in the account's unit, which the source's template says.
+	{"auto", Payload{Body: []byte(`{"last_time":"2026-11-20T19:20:10.000Z","sensors":{"269.1":[{"observed":"2026-11-20T19:20:10.000Z","temperature":3.5,"humidity":45}],"270.5":[{"observed":"2026-11-20T19:20:11.000Z","temperature":-18}]}}`)},
+		[]string{"269.1 at 2026-11-20T19:20:10.000Z product_zone_temp=3.5 humidity=45", "270.5 at 2026-11-20T19:20:11.000Z product_zone_temp=-18"}},
+	// Probes that say where they are, and a board that is called by a uid.
+	{"auto", Payload{Body: []byte(`{"serialNumber":"A1","sensors":[{"position":"top","temperatureCelsius":3.5},{"position":"bottom","temperatureCelsius":4.5}]}`)}, []string{"A1/top product_zone_temp=3.5", "A1/bottom product_zone_temp=4.5"}},
+	{"auto", Payload{Body: []byte(`{"uid":"abc","temperature_probe_1":-18.5,"temperature_probe_2":3.5,"door_1":"closed"}`)}, []string{"abc door_open=false", "abc/probe_1 product_zone_temp=-18.5", "abc/probe_2 product_zone_temp=3.5"}},
 	// thingsboard.io/docs/reference/mqtt-api and gateway-mqtt-api.
 	{"thingsboard", Payload{Topic: "v1/devices/me/telemetry", Client: "board-1", Body: []byte(`{"temperature":3.5}`)}, []string{"board-1 product_zone_temp=3.5"}},
 	// wirenboard.com: the topic of a device's control, and of what it says of it.

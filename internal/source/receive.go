@@ -451,6 +451,9 @@ func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload fun
 	}
 	if len(all)+len(vitals) > 0 {
 		if err := s.cfg.Writer.Submit(ctx, all, vitals); err != nil {
+			for _, b := range list {
+				s.unsettle(b.settled)
+			}
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -72,7 +73,7 @@ type Service struct {
 	ofAPI  map[int64]*Live            // by workspace
 	heldAt map[heldKey]rimewatch.Time // when the newest of those that wait came
 
-	probes  map[int64]string          // by device: of which sensor of its sender its temperature is
+	probes  map[int64]string          // by device: of which sensor of its sender its temperature is, part included
 	unsetAt map[uint64]rimewatch.Time // when a reading without a time came, by what it says
 
 	uses keyUses
@@ -124,6 +125,7 @@ type Live struct {
 	opener   Opener
 	mapper   *inlet.Mapper               // nil = found out for each payload
 	bindings map[string][]*inlet.Binding // by the sender's key
+	senders  map[string][]string         // without rules, by the device's serial key: what they call themselves
 	loadedAt rimewatch.Time
 	zone     *time.Location // of times without one; nil = they are refused
 	lines    *sync.Pool     // of *inlet.LineReader
@@ -175,13 +177,7 @@ func (s *Service) bound(l *Live) inlet.Bound {
 			if b.Settled || b.HasRules() {
 				continue
 			}
-			who := s.cfg.Store.Identify(l.source.WorkspaceID, []byte(b.Serial))
-			if who == nil {
-				continue
-			}
-			s.mu.Lock()
-			probe, known := s.probes[who.ID]
-			s.mu.Unlock()
+			probe, known := s.probeOf(l, id, part, b.Serial)
 			if !known {
 				continue
 			}
@@ -194,6 +190,41 @@ func (s *Service) bound(l *Live) inlet.Bound {
 		}
 		return list
 	}
+}
+
+// probeOf returns of which sensor of a sender, or of a part of it, the temperature of a
+// device is, and whether that is known: from a reading of it, or by a binding of the sensor.
+func (s *Service) probeOf(l *Live, id, part, serial string) (probe string, known bool) {
+	who := s.cfg.Store.Identify(l.source.WorkspaceID, []byte(serial))
+	if who == nil {
+		return "", false
+	}
+	s.mu.Lock()
+	probe, known = s.probes[who.ID]
+	s.mu.Unlock()
+	switch {
+	case part == "" && known:
+		return probe, true
+	case part == "":
+		return l.sensorOf(id, serial)
+	case probe == part:
+		return "", known
+	default:
+		return strings.CutPrefix(probe, part+"/")
+	}
+}
+
+// sensorOf returns the sensor of a sender that is bound to a device.
+func (l *Live) sensorOf(id, serial string) (sensor string, bound bool) {
+	key := l.source.SenderKey(id)
+	for _, name := range l.senders[rimewatch.SerialKey(serial)] {
+		for i := range name {
+			if name[i] == '/' && l.source.SenderKey(name[:i]) == key {
+				return name[i+1:], true
+			}
+		}
+	}
+	return "", false
 }
 
 // nameless is what a sender is called that does not say. It may be several, so it
@@ -326,7 +357,7 @@ func (s *Service) load(ctx context.Context, src *rimewatch.Source) (*Live, error
 	s.mu.Unlock()
 	l := &Live{source: *src, loadedAt: now, lines: new(sync.Pool)}
 	if old != nil && old.source.UpdatedAt == src.UpdatedAt && old.source.Document == src.Document && old.source.Template == src.Template {
-		l.mapper, l.bindings, l.lines, l.zone = old.mapper, old.bindings, old.lines, old.zone
+		l.mapper, l.bindings, l.senders, l.lines, l.zone = old.mapper, old.bindings, old.senders, old.lines, old.zone
 	} else if err := s.prepare(ctx, l); err != nil {
 		return nil, err
 	}
@@ -353,35 +384,19 @@ func (s *Service) prepare(ctx context.Context, l *Live) error {
 	if err != nil {
 		return err
 	}
-	l.bindings = make(map[string][]*inlet.Binding, len(list))
+	l.bindings, l.senders = make(map[string][]*inlet.Binding, len(list)), make(map[string][]string, len(list))
 	for i := range list {
 		b, err := compileBinding(&list[i])
 		if err != nil {
 			return err
 		}
 		key := l.source.SenderKey(list[i].ExternalID)
-		l.bindings[key] = append(l.bindings[key], b)
-	}
-	l.settleBindings(list)
-	return nil
-}
-
-// settleBindings finds the senders of whose sensors one is bound to the same device: it is
-// that one's.
-func (l *Live) settleBindings(list []rimewatch.Binding) {
-	for i := range list {
-		b := &list[i]
-		for at := range len(b.ExternalID) {
-			if b.Fields != "" || b.ExternalID[at] != '/' {
-				continue
-			}
-			for _, whole := range l.bindings[l.source.SenderKey(b.ExternalID[:at])] {
-				if !whole.HasRules() && rimewatch.SerialKey(whole.Serial) == rimewatch.SerialKey(b.Serial) {
-					whole.Probe, whole.Settled = b.ExternalID[at+1:], true
-				}
-			}
+		if l.bindings[key] = append(l.bindings[key], b); !b.HasRules() {
+			device := rimewatch.SerialKey(b.Serial)
+			l.senders[device] = append(l.senders[device], list[i].ExternalID)
 		}
 	}
+	return nil
 }
 
 // mapper returns that of a template: CodeValidationFailed for an unknown one.

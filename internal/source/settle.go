@@ -17,23 +17,53 @@ import (
 // reading on it stays that one's, and what another of its sensors measures waits as a
 // sender of its own.
 type settled struct {
-	device                  int64
-	serial, id, part, probe string
-	fields                  map[string]string // probes of the fields of a binding's rules
+	device           int64
+	serial, id, part string
+	probe            string            // with the part of the sender
+	fields           map[string]string // probes of the fields of a binding's rules
 }
 
+// settle remembers of which sensor a device is, so that the next line knows it already.
 func (b *batch) settle(x *inlet.Item, r *inlet.Reading, who *store.Identity) {
-	if r.Senses || len(r.Probes) > 0 {
-		b.settled = append(b.settled, settled{who.ID, who.Serial, x.ID, x.Part, r.Probe, r.Probes})
+	if !r.Senses && len(r.Probes) == 0 {
+		return
+	}
+	one := settled{who.ID, who.Serial, x.ID, x.Part, joined(x.Part, r.Probe), r.Probes}
+	if len(r.Probes) > 0 || b.s.remember(&one) {
+		b.settled = append(b.settled, one)
+	}
+}
+
+// remember notes a device's sensor, and reports whether none was known.
+func (s *Service) remember(x *settled) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.probes[x.device]; known {
+		return false
+	}
+	if len(s.probes) >= maxSettled {
+		clear(s.probes)
+	}
+	s.probes[x.device] = x.probe
+	return true
+}
+
+// unsettle forgets what was learnt from readings that could not be stored.
+func (s *Service) unsettle(list []settled) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range list {
+		if len(list[i].fields) == 0 {
+			delete(s.probes, list[i].device)
+		}
 	}
 }
 
 // maxSettled bounds the devices of which it is remembered.
 const maxSettled = 100_000
 
-// settle remembers of which sensors devices are. What a restart must not forget, because
-// the payload has a word for it, becomes a binding of that sensor. Where that fails the
-// next reading does it.
+// settle keeps what a restart must not forget: of a sensor for which the payload has a
+// word, a binding.
 func (s *Service) settle(ctx context.Context, l *Live, list []settled) {
 	for i := range list {
 		x := &list[i]
@@ -41,19 +71,10 @@ func (s *Service) settle(ctx context.Context, l *Live, list []settled) {
 			s.pin(ctx, l, x)
 			continue
 		}
-		s.mu.Lock()
-		_, known := s.probes[x.device]
-		if !known {
-			if len(s.probes) >= maxSettled {
-				clear(s.probes)
-			}
-			s.probes[x.device] = x.probe
-		}
-		s.mu.Unlock()
-		if known || x.probe == "" || l.source.Kind == rimewatch.SourceAPI {
+		if x.probe == "" || l.source.Kind == rimewatch.SourceAPI {
 			continue
 		}
-		b := rimewatch.Binding{ExternalID: inlet.NameOf(cmp.Or(x.id, nameless), joined(x.part, x.probe)), Serial: x.serial, CreatedAt: s.cfg.Now()}
+		b := rimewatch.Binding{ExternalID: inlet.NameOf(cmp.Or(x.id, nameless), x.probe), Serial: x.serial, CreatedAt: s.cfg.Now()}
 		if len(l.bindings[l.source.SenderKey(b.ExternalID)]) == 0 && b.Check() == nil {
 			s.put(ctx, l, b)
 		}
