@@ -11,7 +11,7 @@ import (
 // refused: its device is then learnt anew.
 const (
 	stateVersion  = 13
-	oldestVersion = 12 // put no temperatures aside
+	oldestVersion = 12 // put no temperatures aside, and took each current far above running for a failed start
 )
 
 var errState = errors.New("unit: not an encoded state of this version")
@@ -123,6 +123,10 @@ func (s *State) code(c *Codec, version byte) {
 		by := s.doubts.probes.before - s.last[rimewatch.ProductZoneTemp] // it is mostly near
 		c.Fixeds(&by)
 		s.doubts.probes.before = s.last[rimewatch.ProductZoneTemp] + by
+		c.Fixeds(&s.running.tried)
+		c.Stamps(&s.running.triedAt)
+		c.Bytes(&s.running.alike)
+		c.Check(s.running.alike <= 2)
 	}
 }
 

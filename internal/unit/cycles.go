@@ -141,9 +141,8 @@ func (s *State) FailedStarts(hours int) int {
 // HasFailedStarts reports whether any start failed in about a day.
 func (w *cycles) HasFailedStarts() bool { return w.failed != [12]uint8{} }
 
-// FailedStartAmps is the current of the newest start that was seen at its peak
-// or failed, A.
-func (w *running) FailedStartAmps() float64 { return float64(w.spikeAmps) }
+// FailedStartAmps is the current of the newest start that no run followed, A.
+func (w *running) FailedStartAmps() float64 { return w.tried.Float() }
 
 // MedianRun is the median of the newest five runs in minutes; ok is false
 // before there are five.

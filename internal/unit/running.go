@@ -34,6 +34,9 @@ type running struct {
 	strayed   Stamp   // newest spike amid a run that went on
 	otherAt   Stamp   // the newest load far above running began, the one before the present included
 	otherAmps Fixed   // A of that load
+	tried     Fixed   // A of the newest start that no run followed
+	triedAt   Stamp   // which began
+	alike     uint8   // such starts in a row before it that drew as much, up to 2
 	grain     Fixed   // A, least change of the current that was ever seen: what its meter resolves
 	idle      Fixed   // A of what else is behind the meter, as lately when the compressor stood
 	otherPipe Fixed   // °C of the discharge line when the present spike began

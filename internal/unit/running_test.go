@@ -2,6 +2,7 @@ package unit
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -363,5 +364,46 @@ func TestOtherSpeed(t *testing.T) {
 	w := running{seen: loadKnown, low: 0.9, high: 1, speeds: speedKnown}
 	if w.followSpeed(0, 0, true); !w.Modulated() {
 		t.Error("a speed that is known to vary is forgotten")
+	}
+}
+
+// TestFailedStartsDrawAlike: two currents amid stops of one compressor that differ by more than
+// failed starts do are readings that are wrong; what draws alike has failed, the first as well.
+// A meter whose single readings are known to stray has to show three.
+func TestFailedStartsDrawAlike(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		strays bool
+		peaks  []float64 // A, one an hour, each in a stop
+		counts []int     // failed starts of two hours after each
+	}{
+		{"one", false, []float64{18}, []int{0}},
+		{"two that differ", false, []float64{18, 12}, []int{0, 0}},
+		{"two alike", false, []float64{18, 16.2}, []int{0, 2}},
+		{"alike after another", false, []float64{18, 12, 13}, []int{0, 0, 2}},
+		{"two alike of a meter that strays", true, []float64{18, 17}, []int{0, 0}},
+		{"three alike of a meter that strays", true, []float64{18, 17, 18}, []int{0, 0, 2}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			const first = 2000 // min, at the start of a run
+			var got []int
+			ampFeed(first+50*(len(tc.peaks)+1), func(k int) float64 {
+				i, in := (k-first)/50, (k-first)%50
+				switch {
+				case tc.strays && k == first-240:
+					return 18 // amid a run
+				case k >= first && in == 35 && i < len(tc.peaks):
+					return tc.peaks[i]
+				}
+				return cycling(k)
+			}, func(k int, s *State, _ *Observation) {
+				if i := (k - first) / 50; k >= first && (k-first)%50 == 37 && i < len(tc.peaks) {
+					got = append(got, s.FailedStarts(3))
+				}
+			})
+			if !slices.Equal(got, tc.counts) {
+				t.Errorf("%v failed starts, want %v", got, tc.counts)
+			}
+		})
 	}
 }

@@ -91,7 +91,7 @@ func TestStrayEverySecond(t *testing.T) {
 			failed++
 		}
 	})
-	if failed > 0 || told < locked-1 {
+	if failed > 0 || told < locked-2 { // two show what such a start draws
 		t.Errorf("%d starts failed that never were, %d of %d that were are told", failed, told, locked)
 	}
 }

@@ -44,7 +44,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
 		case w.likeOther(amps, o.At):
 		case w.spike == oneStart && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
-			s.failStart(o) // the one before did not start either
+			s.tryStart(o, w.spikeAmps) // the one before did not start either
 			w.spike = failedStart
 		}
 		w.spikeAmps = amps
@@ -61,7 +61,36 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	case was == inRun && amps >= w.hi*0.5:
 		w.strayed = w.spikedAt // the run went on as if nothing had been: no start was
 	case amps < w.hi*0.5 && was != inRun && o.At-w.spikedAt.Time() >= w.leastLocked(o.At):
-		s.failStart(o)
+		s.tryStart(o, w.spikeAmps)
 	}
 	return false
+}
+
+// alikeTries is by what share of it the currents of failed starts of one compressor differ at most:
+// its motor stands still at all of them, and the mains and the moment of the sample are what is left.
+const alikeTries = 0.15
+
+// tryStart takes a start of so many ampere that no run follows. It has failed where it is like
+// those before it, two of a meter whose single readings are known to be wrong; then the one
+// before has failed, too. One that is like no other is a reading that is wrong.
+func (s *State) tryStart(o *Observation, amps float32) {
+	w := &s.running
+	was, at := float32(w.tried.Float()), w.triedAt
+	w.tried, w.triedAt = FixedOf(float64(amps)), w.spikedAt
+	if max(amps-was, was-amps) > alikeTries*was {
+		w.alike = 0
+		return
+	}
+	need := uint8(1)
+	if w.Strays(o.At) {
+		need = 2
+	}
+	counted := w.alike >= need
+	if w.alike = min(w.alike+1, 2); w.alike < need {
+		return
+	}
+	if !counted && o.At-at.Time() < 23*hour { // the hours of a day are kept
+		s.cycles.fail(at.Time())
+	}
+	s.failStart(o)
 }
