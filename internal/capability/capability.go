@@ -29,8 +29,8 @@ type State struct {
 	marks     [2]mark    // of the zone while it is beyond, the newer first
 	fails     uint8      // starts that failed meanwhile
 	ran       uint8      // readings that showed it running since stalled, saturating
-	worstIdle float32    // s, the longest that ended by itself, fading
-	worstStay float32    // s, likewise of not falling
+	excuse    excuse     // for not running
+	worstStay float32    // s, the longest of not falling that ended by itself, fading
 
 	cause Cause
 	since unit.Stamp // of demand without cooling
@@ -82,17 +82,13 @@ const (
 	firstDays  = 7 * rimewatch.Day // deliveries are weekly
 	firstLeast = hour              // for which a compressor may stand until then
 	firstStay  = 90 * minute       // and the zone not fall
-	leastIdle  = 15 * minute       // beyond and not running that counts
 	leastStay  = 45 * minute       // beyond and not falling: at 30 every long delivery is an alert
 	leastRan   = 55 * minute       // likewise of a unit that is seen to run: its recoveries are the slower ones
 	ranTimes   = 1.8               // likewise
 	seldom     = 90 * second       // between readings, from which a run may show in one alone
 	surely     = 5 * minute        // beyond the margin, too
-	idleTimes  = 1.25              // the longest that ended by itself, since a stop by the thermostat
-	leastEarly = 20 * minute       // likewise since another stop
-	earlyTimes = 1.4               // likewise
-	stayTimes  = 1.5               // likewise
-	mostWorst  = 90 * minute       // of either that is taken for usual
+	stayTimes  = 1.5               // the longest of not falling that ended by itself
+	mostWorst  = 90 * minute       // of it, or of not running, that is taken for usual
 	mostAtOnce = 30 * minute       // of it that one event shows
 	growth     = 1.5               // by which another one may be longer
 	fadeADay   = 0.01              // by which either is forgotten
@@ -184,7 +180,7 @@ func (s *State) stand(dt rimewatch.Time) {
 func (s *State) fade(dt rimewatch.Time) {
 	const each = float32(fadeADay / float64(rimewatch.Day))
 	keep := 1 - each*float32(min(dt, hour))
-	s.worstIdle *= keep
+	s.excuse.fade(keep)
 	s.worstStay *= keep
 }
 
@@ -288,7 +284,7 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	at := unit.StampOf(o.At)
 	if begin := s.begin(slow); s.cause == Met && v <= begin && !s.idle.Set() && s.fails == 0 && !o.FailedStart {
 		// The usual case, in which no margin matters: the zone is no warmer than where a run begins.
-		s.ended(&s.stalled, &s.worstStay, o.At)
+		s.endStall(o.At)
 		s.out = unit.Stamp{}
 		if !s.cold.Set() {
 			s.cold = at
@@ -304,7 +300,12 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	stands := u.RunningKnown() && !s.runs
 	switch {
 	case !stands || v <= begin-(limit-begin)/2:
-		s.ended(&s.idle, &s.worstIdle, o.At)
+		if s.idle.Set() {
+			if lasted := o.At - s.idle.Time(); lasted <= selfEnded && (s.learnt() || s.age() >= knownAfter) {
+				s.excuse.take(s.idle, lasted)
+			}
+			s.idle = unit.Stamp{}
+		}
 		s.fails = 0
 	case !s.idle.Set() && v > begin:
 		s.idle = at
@@ -315,11 +316,11 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	fall := unit.FixedOf(float64(s.fall(step)))
 	switch {
 	case v <= begin:
-		s.ended(&s.stalled, &s.worstStay, o.At)
+		s.endStall(o.At)
 	case !s.stalled.Set():
 		s.stalled, s.top, s.ran = at, s.zone, 0
 	case s.zone < s.top-fall:
-		s.ended(&s.stalled, &s.worstStay, o.At)
+		s.endStall(o.At)
 		s.stalled, s.top, s.ran = at, s.zone, 0
 	default:
 		s.top = max(s.top, s.zone)
@@ -339,17 +340,17 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	}
 }
 
-// ended ends a clock and takes what ended by itself for usual: at once what a defrost may
-// last, what is longer by half more each time, lest one cut of the mains is a habit.
-func (s *State) ended(from *unit.Stamp, worst *float32, at rimewatch.Time) {
-	if !from.Set() {
+// endStall ends the clock of not falling and takes what ended by itself for usual: at once what a
+// defrost may last, what is longer by half more each time, lest one cut of the mains is a habit.
+func (s *State) endStall(at rimewatch.Time) {
+	if !s.stalled.Set() {
 		return
 	}
-	if lasted := at - from.Time(); lasted <= selfEnded && (s.learnt() || s.age() >= knownAfter) {
-		usual := max(float32(mostAtOnce/second), growth**worst)
-		*worst = max(*worst, min(float32(min(lasted, mostWorst)/second), usual))
+	if lasted := at - s.stalled.Time(); lasted <= selfEnded && (s.learnt() || s.age() >= knownAfter) {
+		usual := max(float32(mostAtOnce/second), growth*s.worstStay)
+		s.worstStay = max(s.worstStay, min(float32(min(lasted, mostWorst)/second), usual))
 	}
-	*from = unit.Stamp{}
+	s.stalled = unit.Stamp{}
 }
 
 // find opens demand without cooling when a clock has run out.
@@ -366,9 +367,9 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	if s.begin(slow) > most {
 		return
 	}
-	idle := max(leastIdle, rimewatch.Time(idleTimes*s.worstIdle)*second+2*interval)
-	if u.StoppedEarly() { // a defrost may have, and some are the longest so far
-		idle = max(leastEarly, rimewatch.Time(earlyTimes*s.worstIdle)*second+interval)
+	idle := leastIdle
+	if s.excuse.due(s.idle) {
+		idle = max(leastIdle, s.excuse.most()+interval)
 	}
 	stay := max(leastStay, rimewatch.Time(stayTimes*s.worstStay)*second)
 	stalled := s.stalled
@@ -491,14 +492,15 @@ func (s *State) Code(c *unit.Codec) {
 	c.Stamps(&s.born, &s.at, &s.idle, &s.stalled, &s.out, &s.since, &s.cold, &s.marks[0].at, &s.marks[1].at)
 	c.Fixeds(&s.recent[0], &s.recent[1], &s.zone, &s.extreme, &s.began, &s.edge, &s.top, &s.marks[0].zone, &s.marks[1].zone)
 	c.Bytes(&s.seen, &s.onFor, &s.offFor, &s.fails, &s.ran, (*uint8)(&s.cause), &s.downs, &s.other)
-	c.Floats(&s.worstIdle, &s.worstStay, &s.limit, &s.stop)
+	s.excuse.code(c)
+	c.Floats(&s.worstStay, &s.limit, &s.stop)
 	c.Bools(&s.falling, &s.runs)
 	c.Check(s.seen <= 3 && s.cause < numCauses && s.downs <= downsEnd && s.other <= othersEnd)
 }
 
 // Move moves every moment that is remembered by so many milliseconds.
 func (s *State) Move(by rimewatch.Time) {
-	for _, m := range []*unit.Stamp{&s.born, &s.at, &s.idle, &s.stalled, &s.out, &s.since, &s.cold, &s.marks[0].at, &s.marks[1].at} {
+	for _, m := range []*unit.Stamp{&s.born, &s.at, &s.idle, &s.stalled, &s.out, &s.since, &s.cold, &s.marks[0].at, &s.marks[1].at, &s.excuse.newest} {
 		if m.Set() {
 			*m = unit.StampOf(m.Time() + by)
 		}

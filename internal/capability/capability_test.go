@@ -213,35 +213,59 @@ func TestCoolsElsewhere(t *testing.T) {
 	}
 }
 
-// TestExcused: what ended by itself before, such as a defrost, is waited for, and a quarter longer where the
-// thermostat had stopped the compressor, two fifths where something else did.
+// TestExcused: what ended by itself twice before, such as a defrost, is waited for, and a third longer, when
+// it is due; sooner after the newest it is none.
 func TestExcused(t *testing.T) {
 	for _, tc := range []struct {
-		early    bool
-		from, to int // min
-	}{{false, 28, 33}, {true, 34, 40}} {
-		b := newBox(t)
-		for range 16 {
-			b.cycle(12*hour, -20, -18)
-			b.on = false
-			if found := b.warm(24*minute, 10, steady(0.1)); found >= 0 && b.at > begins+7*rimewatch.Day {
-				t.Fatalf("a defrost like those before was told after %d min", found)
+		name     string
+		after    rimewatch.Time // the newest
+		from, to int            // min
+	}{{"due", 12 * hour, 29, 36}, {"before it is due", 4 * hour, 17, 21}} {
+		t.Run(tc.name, func(t *testing.T) {
+			b := newBox(t)
+			for range 16 {
+				b.cycle(12*hour, -20, -18)
+				b.on = false
+				if found := b.warm(24*minute, 10, steady(0.1)); found >= 0 && b.at > begins+7*rimewatch.Day {
+					t.Fatalf("a defrost like those before was told after %d min", found)
+				}
+				b.on = true
 			}
-			b.on = true
-		}
-		b.cycle(4*hour, -20, -18)
-		for b.on || b.zone < -18.2 {
-			b.cycle(minute, -20, -18)
-		}
-		if tc.early {
-			for !b.on {
+			b.cycle(tc.after, -20, -18)
+			for b.on || b.zone < -18.2 {
 				b.cycle(minute, -20, -18)
 			}
-			b.cycle(2*minute, -20, -18)
+			if got := b.warm(2*hour, 6, steady(0.1)); got < tc.from || got > tc.to {
+				t.Errorf("told after %d min, want %d to %d (%+v)", got, tc.from, tc.to, b.s.excuse)
+			}
+		})
+	}
+}
+
+// TestExcuseIsNoAccident: one long stand, such as a cut of the mains, is no habit, and one that comes
+// between two that are regular does not make the next of them early.
+func TestExcuseIsNoAccident(t *testing.T) {
+	var x excuse
+	at := begins
+	stand := func(after, lasted rimewatch.Time) {
+		at += after
+		x.take(unit.StampOf(at), lasted)
+	}
+	for range 8 {
+		stand(6*hour, 20*minute)
+	}
+	stand(6*hour, 80*minute)
+	if x.most() != 34*minute {
+		t.Errorf("%d min are usual after one of 80, want 34", x.most()/minute)
+	}
+	for _, after := range []rimewatch.Time{3 * hour, 5 * hour} {
+		if due := x.due(unit.StampOf(at + after)); due != (after > 4*hour) {
+			t.Errorf("due after %d h: %v", after/hour, due)
 		}
-		if got := b.warm(2*hour, 6, steady(0.1)); got < tc.from || got > tc.to {
-			t.Errorf("stopped early %v: told after %d min, want %d to %d", tc.early, got, tc.from, tc.to)
-		}
+	}
+	stand(3*hour, 10*minute)
+	if at += 3 * hour; !x.due(unit.StampOf(at)) {
+		t.Error("the next one is no longer due after a short stand between")
 	}
 }
 

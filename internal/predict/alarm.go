@@ -359,8 +359,25 @@ func (s *State) endsOf(u *unit.State, spec *fault) []limit {
 	return []limit{{unit.Vibration, max(100*(math.Log(4.5)-usual), 100*math.Log(4))}}
 }
 
+// away reports whether any decisive channel is farther from the unit's baseline, which is that of
+// the moment at which the alert was opened, than what may open one that lasts. That
+// another load or other weather explains it is no sign that the unit is well.
+func away(u *unit.State) bool {
+	for _, c := range decisive {
+		if !u.Scored(c) {
+			continue
+		}
+		now, _, slow := u.Departure(c)
+		if near := weakShare * max(c.Floor(), needScatter*u.Scatter(c)); math.Abs(now) >= near || math.Abs(slow) >= near {
+			return true
+		}
+	}
+	return false
+}
+
 // follow keeps an open alert up to date, or ends it. A window in which the unit showed
-// nothing, or in which it does not do what it is for, is no sign that it is well.
+// nothing, in which it does not do what it is for, or in which it is not as it was before the
+// alert, is no sign that it is well.
 func (s *State) follow(u *unit.State, o *unit.Observation, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
 	a, at := &s.alarm, o.At
 	if a.byEvent && at-a.renewed.Time() < eventHold {
@@ -368,7 +385,7 @@ func (s *State) follow(u *unit.State, o *unit.Observation, supported bool, d *di
 		return out
 	}
 	if !supported {
-		if o.Shown&decisives == 0 || o.Unmet {
+		if o.Shown&decisives == 0 || o.Unmet || away(u) {
 			return out
 		}
 		if a.calm++; a.calm >= calmWindows {

@@ -31,9 +31,6 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, now rimewatch.Time, 
 	if o.Relearnt {
 		out = s.forget(u, o.At, rimewatch.EndedRelearning, out)
 	}
-	if a := &s.alarm; u.Modulated() && a.active() && (unjudged(u) || a.byEvent) {
-		out = s.forget(u, o.At, rimewatch.EndedVaries, out) // what is usual of a fixed speed says nothing of it
-	}
 	if unjudged(u) {
 		return s.announce(u, o.At, from, out)
 	}
@@ -86,6 +83,9 @@ func (s *State) announce(u *unit.State, at rimewatch.Time, from int, out []Trans
 		s.alarm = alarm{fault: s.raised}
 		t := s.transition(u, rimewatch.TransitionResolved, at, &f)
 		t.Resolution, t.Ending = rimewatch.ResolvedAuto, rimewatch.EndedAsUsual
+		if now != "" {
+			t.Resolution, t.Ending = rimewatch.ResolvedSuperseded, rimewatch.EndedOtherFault
+		}
 		s.alarm = kept
 		out = append(out, t)
 	}

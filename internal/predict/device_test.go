@@ -477,3 +477,29 @@ func BenchmarkObserve(b *testing.B) {
 		i++
 	}
 }
+
+// TestReplacedUnheard: a prediction in whose place another one stands by the time that its reading is
+// recent is superseded, not over.
+func TestReplacedUnheard(t *testing.T) {
+	var u unit.State
+	for _, tc := range []struct {
+		name string
+		now  uint8
+		want []Transition
+	}{
+		{"another fault", fiUndercharge, []Transition{
+			{Kind: rimewatch.TransitionResolved, Type: rimewatch.CondenserFoulingSuspected, Resolution: rimewatch.ResolvedSuperseded, Ending: rimewatch.EndedOtherFault},
+			{Kind: rimewatch.TransitionOpened, Type: rimewatch.RefrigerantLeakSuspected}}},
+		{"none", fiNone, []Transition{
+			{Kind: rimewatch.TransitionResolved, Type: rimewatch.CondenserFoulingSuspected, Resolution: rimewatch.ResolvedAuto, Ending: rimewatch.EndedAsUsual}}},
+	} {
+		s := State{raised: fiFouling, alarm: alarm{fault: tc.now}}
+		var got []Transition
+		for _, x := range s.announce(&u, testStart, 0, nil) {
+			got = append(got, Transition{Kind: x.Kind, Type: x.Type, Resolution: x.Resolution, Ending: x.Ending})
+		}
+		if d := cmp.Diff(tc.want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, d)
+		}
+	}
+}

@@ -370,10 +370,3 @@ func (p *phases) BelowCutOut() float64 {
 	}
 	return max(0, float64(p.cutOut-p.zone))
 }
-
-// StoppedEarly reports whether the compressor stands since a stop at which the zone was warmer than the
-// thermostat stops it at: a defrost does that, or a person, a door's switch, a cut of the mains.
-func (s *State) StoppedEarly() bool {
-	p := &s.phases
-	return p.runs >= 3 && !p.satisfied(float32(s.running.stopZone.Float()), s.stuck.step)
-}

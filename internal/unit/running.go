@@ -376,8 +376,13 @@ const (
 	bareRunning    = 0.09 // A, where nothing else is measured: one that never starts is recognised as surely as one that never stops
 )
 
-// followLoad learns how the current is spread while the compressor runs.
+// followLoad learns how the current is spread while the compressor runs. Of a unit that is suspected
+// to be failing, and whose load was not known to vary until then, nothing is concluded: a
+// fan that stands and dirt spread a current, too.
 func (w *running) followLoad(v float32, o *Observation) {
+	if o.suspected && !w.Modulated() {
+		return
+	}
 	if w.bare && o.Gap > 2*minute && !(w.known && w.on) {
 		return // the first reading of a run may be of its start: they are too many of so few
 	}
@@ -414,10 +419,9 @@ func (w *running) followLoad(v float32, o *Observation) {
 
 // followSpeed sees that current and vibration have moved together: the compressor turns
 // at another speed. What shakes with the pressures moves with the current, too, once a fan
-// stands: of a unit that is suspected to be failing, and whose load was steady until then,
-// nothing is concluded.
+// stands: of a unit that is suspected nothing is concluded, as in followLoad.
 func (w *running) followSpeed(amps, vib float64, suspected bool) {
-	if suspected && w.keepsSteady() && w.speeds < speedKnown {
+	if suspected && !w.Modulated() {
 		w.speeds = 0
 		return
 	}

@@ -339,7 +339,7 @@ func TestSlowSpeedIsNoContradiction(t *testing.T) {
 }
 
 // TestOtherSpeed: current and vibration that move together in two windows are another speed
-// of the compressor, unless the unit is suspected to be failing and its load was steady.
+// of the compressor, unless the unit is suspected to be failing.
 func TestOtherSpeed(t *testing.T) {
 	for _, tc := range []struct {
 		name      string
@@ -350,7 +350,7 @@ func TestOtherSpeed(t *testing.T) {
 	}{
 		{"another speed", 0.9, -20, -12, false, true},
 		{"a fan that stands, of a fixed speed", 0.9, 30, 20, true, false},
-		{"suspected, but its load was never steady", 0.65, 30, 20, true, true},
+		{"suspected, of a load that was never quite steady", 0.65, 30, 20, true, false},
 		{"a fault that moves the current alone", 0.9, -20, -2, false, false},
 	} {
 		w := running{seen: loadKnown, low: tc.low, high: 1}
@@ -364,6 +364,24 @@ func TestOtherSpeed(t *testing.T) {
 	w := running{seen: loadKnown, low: 0.9, high: 1, speeds: speedKnown}
 	if w.followSpeed(0, 0, true); !w.Modulated() {
 		t.Error("a speed that is known to vary is forgotten")
+	}
+}
+
+// TestLoadOfSuspectedUnit: a current that is spread, as by a fan that stands, makes a load vary unless
+// the unit is suspected to be failing.
+func TestLoadOfSuspectedUnit(t *testing.T) {
+	for suspected, want := range map[bool]bool{false: true, true: false} {
+		w := running{source: fromAmps, hi: 5, lo: 0.1, seen: loadKnown, high: 5, low: 3.5}
+		for k := range 24 * 60 {
+			amps := float32(5)
+			if k%2 == 0 {
+				amps = 2.4
+			}
+			w.followLoad(amps, &Observation{Gap: minute, suspected: suspected})
+		}
+		if w.Modulated() != want {
+			t.Errorf("suspected %v: varies %v", suspected, w.Modulated())
+		}
 	}
 }
 

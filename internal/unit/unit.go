@@ -89,6 +89,7 @@ type Observation struct {
 	plain       rimewatch.Fields         // measurements that are plausible by themselves, those that are doubted included
 	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain, and of a zone that is put aside
 	unreached   bool                     // the zone is put aside
+	suspected   bool                     // the unit is, as HoldBaseline says
 
 	// Unmet says that the unit does not do what it is for, as the rules have found of this
 	// reading: nothing that is seen of its machine is an end of what ails it.
@@ -144,7 +145,7 @@ const (
 func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hold Hold, o *Observation) {
 	// A clock that runs ahead, by at most the five minutes that are accepted,
 	// counts by arrival: nothing can have begun in the future.
-	*o = Observation{Reading: r, At: min(r.At, now)}
+	*o = Observation{Reading: r, At: min(r.At, now), suspected: hold&HoldBaseline != 0}
 	if r.At <= s.newest && o.At <= s.at { // the newest may have come from a clock that is ahead
 		o.Late = true
 		return

@@ -101,3 +101,30 @@ func TestScoreOfNoCold(t *testing.T) {
 		}
 	}
 }
+
+// TestDirtStands: what is predicted of a condenser that gets dirty does not end as usual, nor by a load that
+// varies, for as long as nobody cleans it, also where dirt moves current and vibration as another speed does.
+func TestDirtStands(t *testing.T) {
+	i := slices.IndexFunc(causes, func(c cause) bool { return c.second == foreign.DirtyCondenser })
+	c, seed := &causes[i], uint64(100_400_003)
+	start := startOf(seed)
+	onset := start + 18*rimewatch.Day
+	p, err := families()[1].play(&drawn{equipment: "beverage_cooler", seed: seed, start: start, end: onset + rimewatch.Time(c.days)*rimewatch.Day, cause: c, onset: onset})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _ := p.hear(0)
+	opened := 0
+	for k := range list {
+		switch e := &list[k]; {
+		case !e.predicts || e.read < onset:
+		case e.what == "opened":
+			opened++
+		case e.what == "resolved" && e.because != rimewatch.EndedOtherFault:
+			t.Errorf("ended %.1f days after its onset: %s", float64(e.read-onset)/float64(rimewatch.Day), e.because)
+		}
+	}
+	if opened == 0 {
+		t.Error("nothing was predicted")
+	}
+}
