@@ -16,16 +16,25 @@ var departing = [...]struct {
 
 const departingRules = 1<<ruleDischarge | 1<<ruleSuction | 1<<ruleLowSuction | 1<<ruleAmps | 1<<ruleRunTime
 
-// Departs reports whether an alert is active that may be about a departure from
-// the unit's own baseline.
-func (s *State) Departs() bool { return s.active&departingRules != 0 }
+// Inhibits reports whether an alert is active that another one may inhibit.
+func (s *State) Inhibits() bool {
+	return s.active&departingRules != 0 || s.isActive(ruleHigh) && (s.isActive(ruleCooling) || s.inhibited&(1<<ruleHigh) != 0)
+}
 
 // Inhibit lets a prediction inhibit the warnings about departures of the channels
 // in its evidence, and releases all others. One that has once gone past its fixed
 // limit speaks for itself to its end: a value that hovers about the limit is no news
-// each time. renewed says that another prediction has taken the place of the one before.
-func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Channels, renewed bool, now rimewatch.Time, out []Transition) []Transition {
+// each time. renewed says that another prediction has taken the place of the one before, warm
+// that the warning of a zone that is too warm was opened just now: it joins the alert of a unit that
+// does not cool, which people were told of before, until it is critical.
+func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Channels, renewed, warm bool, now rimewatch.Time, out []Transition) []Transition {
 	x := newPass(c, &p, u, now, &out)
+	if s.isActive(ruleHigh) {
+		was := s.inhibited&(1<<ruleHigh) != 0
+		if is := s.isActive(ruleCooling) && (was || warm) && !s.pool.track(ruleHigh).is(bitCritical); is != was {
+			out = append(out, s.inhibit(&x, ruleHigh, is))
+		}
+	}
 	for _, d := range departing {
 		if !s.isActive(d.rule) {
 			continue
@@ -38,14 +47,19 @@ func (s *State) Inhibit(c *Config, p Presence, u *unit.State, evidence unit.Chan
 		if is == was && !(is && renewed) {
 			continue
 		}
-		kind := rimewatch.TransitionReleased
-		s.inhibited &^= 1 << d.rule
-		if is {
-			kind = rimewatch.TransitionSuppressed
-			s.inhibited |= 1 << d.rule
-		}
-		b := s.bounds(&x, d.rule)
-		out = append(out, s.transition(&x, d.rule, &b, kind))
+		out = append(out, s.inhibit(&x, d.rule, is))
 	}
 	return out
+}
+
+// inhibit notes whether the alert of rule i is inhibited.
+func (s *State) inhibit(x *pass, i rule, is bool) Transition {
+	kind := rimewatch.TransitionReleased
+	s.inhibited &^= 1 << i
+	if is {
+		kind = rimewatch.TransitionSuppressed
+		s.inhibited |= 1 << i
+	}
+	b := s.bounds(x, i)
+	return s.transition(x, i, &b, kind)
 }

@@ -35,7 +35,7 @@ const (
 	highIn      = 12 * hour        // by which it follows
 	highFirst   = 2 * hour         // in the first days
 	leastMargin = 0.3              // K beyond the usual start that count
-	spanMargin  = 0.2             // of the usual differential, likewise
+	spanMargin  = 0.2              // of the usual differential, likewise
 	scatters    = 3                // likewise
 	slowAfter   = 330 * second     // between readings: what the thermostat does is not seen
 	leastSpan   = float32(0.2)     // K between start and stop

@@ -20,7 +20,7 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 		}
 	}
 	if t.Kind == rimewatch.TransitionSuppressed || t.Kind == rimewatch.TransitionReleased {
-		e.inhibitWarning(st, i, t.Kind, now)
+		e.inhibitWarning(st, i, t, now)
 		return
 	}
 	row := &rimewatch.Alert{WorkspaceID: st.Device.WorkspaceID, DeviceID: st.Device.ID, Type: t.Type, Part: t.Part, Status: rimewatch.AlertActive, TriggeredAt: now}
@@ -68,12 +68,16 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 	e.group.happened(t.Kind, row, now)
 }
 
-// inhibitWarning notes that the device's prediction inhibits its i-th alert, or
-// does no longer.
-func (e *evaluator) inhibitWarning(st *staged, i int, kind rimewatch.TransitionKind, now rimewatch.Time) {
+// inhibitWarning notes that the device's prediction inhibits its i-th alert, or that of a unit that does not
+// cool a zone that is too warm, or does no longer.
+func (e *evaluator) inhibitWarning(st *staged, i int, t *alert.Transition, now rimewatch.Time) {
 	var by *rimewatch.Alert
 	for _, row := range st.Alerts {
-		if row.Prediction != nil && kind == rimewatch.TransitionSuppressed {
+		says := row.Prediction != nil
+		if t.Type == rimewatch.HighTemperature {
+			says = row.Type == rimewatch.NotCooling
+		}
+		if says && t.Kind == rimewatch.TransitionSuppressed {
 			by = row
 		}
 	}
