@@ -248,6 +248,7 @@ type Evidence struct {
 
 // What evidence is about when it is not a measure.
 const (
+	EvidenceLasts        = "lasts"        // for so long that a person is asked
 	EvidenceAlternatives = "alternatives" // faults that look the same
 	EvidenceRunnerUp     = "runner_up"
 	EvidenceTrend        = "trend"

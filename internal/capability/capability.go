@@ -89,9 +89,9 @@ const (
 	surely     = 5 * minute        // beyond the margin, too
 	stayTimes  = 1.5               // the longest of not falling that ended by itself
 	mostWorst  = 90 * minute       // of it, or of not running, that is taken for usual
-	mostAtOnce = 30 * minute       // of it that one event shows
+	mostAtOnce = 30 * minute       // of not falling that one event shows
 	growth     = 1.5               // by which another one may be longer
-	fadeADay   = 0.01              // by which either is forgotten
+	fadeADay   = 0.01              // by which it is forgotten
 	selfEnded  = 2 * hour          // what lasted longer is no habit
 	gapStands  = 5 * minute        // without readings, over which the clocks stand, and three intervals
 	downsEnd   = 2                 // runs down to the usual stop that end it
@@ -180,7 +180,6 @@ func (s *State) stand(dt rimewatch.Time) {
 func (s *State) fade(dt rimewatch.Time) {
 	const each = float32(fadeADay / float64(rimewatch.Day))
 	keep := 1 - each*float32(min(dt, hour))
-	s.excuse.fade(keep)
 	s.worstStay *= keep
 }
 

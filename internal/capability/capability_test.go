@@ -255,8 +255,8 @@ func TestExcuseIsNoAccident(t *testing.T) {
 		stand(6*hour, 20*minute)
 	}
 	stand(6*hour, 80*minute)
-	if x.most() != 34*minute {
-		t.Errorf("%d min are usual after one of 80, want 34", x.most()/minute)
+	if most := x.most(); most < 33*minute || most > 34*minute {
+		t.Errorf("%d min are usual after one of 80, want 34", most/minute)
 	}
 	for _, after := range []rimewatch.Time{3 * hour, 5 * hour} {
 		if due := x.due(unit.StampOf(at + after)); due != (after > 4*hour) {

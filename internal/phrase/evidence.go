@@ -43,6 +43,8 @@ func (w Words) Evidence(p *rimewatch.Prediction, e *rimewatch.Evidence) string {
 		return w.Sayf("%.0f of the %d devices at this site changed in the same way at the same time. First check what they share: the weather, the air in the machine room, the mains.", e.Observed, e.OutOf)
 	case rimewatch.EvidenceAlternatives:
 		return w.Sayf("The readings alone cannot tell it from %s.", w.Say(alike[p.Fault]))
+	case rimewatch.EvidenceLasts:
+		return w.Say("Open for two weeks, in which nothing new was learned of this unit. Press “Repaired” if it was mended, or “False alarm” if this is normal now.")
 	case rimewatch.EvidenceRunnerUp:
 		return w.Sayf("It could also be %s.", w.Fault(p.RunnerUp))
 	case rimewatch.EvidenceTrend:

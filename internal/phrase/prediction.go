@@ -157,7 +157,9 @@ func (w Words) predictionParts(a *rimewatch.Alert) (what, advice string) {
 		for i := range p.Evidence {
 			switch e := &p.Evidence[i]; e.Metric {
 			case rimewatch.EvidenceCommonMode:
-				lead = w.Evidence(p, e)
+				lead = join(lead, w.Evidence(p, e))
+			case rimewatch.EvidenceLasts:
+				lead = join(w.Evidence(p, e), lead)
 			case rimewatch.EvidenceAlternatives:
 				if !strings.Contains(alike[p.Fault], faults[p.RunnerUp].name) { // said already
 					after = w.Evidence(p, e)

@@ -43,6 +43,7 @@ type alarm struct {
 	sudden, // opened by single readings alone
 	supported, // by windows since
 	byEvent, // opened by trips, failed starts or a sudden departure
+	asks, // a person, since it has lasted for so long
 	hasLead bool
 }
 
@@ -61,6 +62,7 @@ const (
 	calmWindows = 8   // windows without support that end an alert
 	eventHold   = rimewatch.Day
 	suddenMute  = 21 * rimewatch.Day
+	asksAfter   = 14 * rimewatch.Day // nothing is learnt of the unit while an alert is open
 )
 
 // judge decides at the end of a window. A window in which a unit hardly ran bears
@@ -380,6 +382,10 @@ func away(u *unit.State) bool {
 // alert, is no sign that it is well.
 func (s *State) follow(u *unit.State, o *unit.Observation, supported bool, d *diagnosis, f *findings, out []Transition) []Transition {
 	a, at := &s.alarm, o.At
+	if !a.asks && at-a.opened.Time() >= asksAfter {
+		a.asks = true
+		out = append(out, s.transition(u, rimewatch.TransitionUpdated, at, f))
+	}
 	if a.byEvent && at-a.renewed.Time() < eventHold {
 		a.supported = a.supported || supported
 		return out

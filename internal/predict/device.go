@@ -197,5 +197,5 @@ func (a *alarm) code(c *unit.Codec) {
 	c.Stamps(&a.since, &a.opened, &a.renewed)
 	c.Floats(&a.lead.h, &a.lead.lo, &a.lead.hi, &a.score, &a.risk)
 	c.Bytes(&a.fault, (*uint8)(&a.departs), &a.second, &a.calm, &a.other, &a.pending, &a.weak)
-	c.Bools(&a.critical, &a.sudden, &a.supported, &a.byEvent, &a.hasLead)
+	c.Bools(&a.critical, &a.sudden, &a.supported, &a.byEvent, &a.hasLead, &a.asks)
 }

@@ -503,3 +503,24 @@ func TestReplacedUnheard(t *testing.T) {
 		}
 	}
 }
+
+// TestAsksAfterTwoWeeks: what is open for two weeks, in which nothing is learnt of its unit, asks a person, once.
+func TestAsksAfterTwoWeeks(t *testing.T) {
+	var u unit.State
+	var f findings
+	s := State{raised: fiFouling, alarm: alarm{fault: fiFouling, opened: unit.StampOf(testStart)}}
+	asked := []int{}
+	for day := range 20 {
+		o := unit.Observation{At: testStart + rimewatch.Time(day)*rimewatch.Day}
+		for _, x := range s.follow(&u, &o, false, &diagnosis{}, &f, nil) {
+			for _, e := range x.Prediction.Evidence {
+				if x.Kind == rimewatch.TransitionUpdated && e.Metric == rimewatch.EvidenceLasts {
+					asked = append(asked, day)
+				}
+			}
+		}
+	}
+	if d := cmp.Diff([]int{14}, asked); d != "" {
+		t.Errorf("on days (-want +got):\n%s", d)
+	}
+}

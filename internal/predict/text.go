@@ -96,6 +96,9 @@ func (s *State) evidence(u *unit.State, at rimewatch.Time, f *findings) []rimewa
 		usual, now, _ := u.DefrostRise()
 		add(rimewatch.Evidence{Metric: rimewatch.DefrostRise, Observed: round(now, 1), Expected: round(usual, 1), Unit: "K"})
 	}
+	if s.alarm.asks {
+		add(rimewatch.Evidence{Metric: rimewatch.EvidenceLasts, Observed: float64(asksAfter / rimewatch.Day), Unit: "d"})
+	}
 	spec := &faults[s.alarm.fault]
 	if spec.family != 0 {
 		add(rimewatch.Evidence{Metric: rimewatch.EvidenceAlternatives})

@@ -21,7 +21,7 @@ export interface Row {
 
 type Departure = Schemas['Departure'];
 
-const sentencesOnly = ['trend', 'alternatives', 'runner_up', 'common_mode'];
+const sentencesOnly = ['trend', 'alternatives', 'runner_up', 'common_mode', 'lasts'];
 const most = 4; // the strongest come first
 
 /** rowsOf returns the rows of an alert. Opened is its prediction when it opened and
