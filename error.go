@@ -31,6 +31,7 @@ const (
 	CodeConflict           Code = "conflict"
 	CodeQuotaExceeded      Code = "quota_exceeded"      // the workspace has as many as it may have
 	CodePreconditionFailed Code = "precondition_failed" // it has another revision than the request asks for
+	CodeCursorExpired      Code = "cursor_expired"      // what it points at is no longer kept
 	CodePayloadTooLarge    Code = "payload_too_large"
 	CodeUnsupportedMedia   Code = "unsupported_media_type"
 	CodeValidationFailed   Code = "validation_failed"

@@ -180,6 +180,7 @@ const (
 	DeliveryTest      DeliveryKind = "test"      // a person tries a channel
 	DeliveryFallback  DeliveryKind = "fallback"  // another channel keeps failing
 	DeliveryReport    DeliveryKind = "report"    // a scheduled report
+	DeliveryEvent     DeliveryKind = "event"     // to a webhook; Body is nil in the store, which has the event
 	DeliveryUnrouted  DeliveryKind = "unrouted"  // a critical alert that no route brings to anybody
 )
 
@@ -200,10 +201,11 @@ type Delivery struct {
 	ID            int64
 	WorkspaceID   int64
 	Key           string
-	AlertID       int64 // 0 for tests and digests
-	ChannelID     int64
-	RouteID       int64 // 0 = the default route
-	Level         int   // escalation level, from 0
+	AlertID       int64  // 0 for tests and digests
+	ChannelID     int64  // of a webhook its id, negative
+	Subject       string // of an event: those of one go to a webhook in order
+	RouteID       int64  // 0 = the default route
+	Level         int    // escalation level, from 0
 	Kind          DeliveryKind
 	Status        DeliveryStatus
 	Urgent        bool // of a critical alert: it goes before what is not

@@ -27,13 +27,15 @@ const (
 	ScopeSources
 	ScopeAuditRead
 	ScopeExportRead // all that the workspace has; an owner's
+	ScopeWebhooks
+	ScopeEventsRead // with the scope of each type's resource
 
 	ScopesRead   = ScopeDevicesRead | ScopeReadingsRead | ScopeAlertsRead
 	ScopesIngest = ScopeReadingsWrite
 	ScopesFull   = ScopesRead | ScopeDevicesWrite | ScopeReadingsWrite | ScopeAlertsWrite
 	// ScopesManage are what an admin may beside that. A token has them only for as long as the
 	// person who made it does.
-	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead
+	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead | ScopeWebhooks | ScopeEventsRead
 	ScopesAdmin  = ScopesFull | ScopesManage&^ScopeExportRead
 
 	scopesKnown = ScopesFull | ScopesManage | ScopeStatusRead
@@ -41,7 +43,7 @@ const (
 
 var scopeNames = [...]string{
 	"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write", "status:read",
-	"notifications", "members", "tokens", "settings", "sources", "audit:read", "export:read",
+	"notifications", "members", "tokens", "settings", "sources", "audit:read", "export:read", "webhooks", "events:read",
 }
 
 // Has reports whether s holds all of want.

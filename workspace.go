@@ -85,9 +85,9 @@ func (r Role) Scopes() Scopes {
 	case r.AtLeast(RoleAdmin):
 		return ScopesAdmin
 	case r.AtLeast(RoleTechnician):
-		return ScopesFull
+		return ScopesFull | ScopeEventsRead
 	case r.AtLeast(RoleViewer):
-		return ScopesRead
+		return ScopesRead | ScopeEventsRead
 	default:
 		return 0
 	}

@@ -48,7 +48,7 @@ func TestSignIn(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(t, p, in.Principal)
-			same(t, p, Principal{WorkspaceID: f.ws.ID, UserID: u.ID, SessionID: p.SessionID, Role: rimewatch.RoleTechnician, Scopes: rimewatch.ScopesFull, Session: true, Locale: u.Locale, lookedAt: f.ws.ID})
+			same(t, p, Principal{WorkspaceID: f.ws.ID, UserID: u.ID, SessionID: p.SessionID, Role: rimewatch.RoleTechnician, Scopes: rimewatch.RoleTechnician.Scopes(), Session: true, Locale: u.Locale, lookedAt: f.ws.ID})
 			same(t, in.EndsAt, t0+SessionLife)
 		})
 	}

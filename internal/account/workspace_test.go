@@ -41,7 +41,7 @@ func TestCreateToken(t *testing.T) {
 		{"name", TokenRequest{Name: "a\x00b"}},
 		{"name", TokenRequest{Name: strings.Repeat("x", 1000)}},
 		{"scopes", TokenRequest{Name: "x", Scopes: 1 << 15}},
-		{"scopes", TokenRequest{Name: "x", Scopes: 1<<15 | rimewatch.ScopesRead}},
+		{"scopes", TokenRequest{Name: "x", Scopes: 1<<30 | rimewatch.ScopesRead}},
 		{"expires_at", TokenRequest{Name: "x", ExpiresAt: t0}},
 		{"expires_at", TokenRequest{Name: "x", ExpiresAt: -1}},
 		{"expires_at", TokenRequest{Name: "x", ExpiresAt: rimewatch.MaxTime + 1}},

@@ -22,8 +22,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/clock"
 	"github.com/rimewatch/rimewatch/internal/config"
+	"github.com/rimewatch/rimewatch/internal/event"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/events"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/mcp"
@@ -77,6 +79,7 @@ type App struct {
 	API      *httpapi.API
 	Hub      *realtime.Hub
 	Notify   *notify.Service
+	feed     *event.Feed
 	MQTT     mqttParts
 
 	reports  *gather.Gatherer
@@ -141,7 +144,8 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	if err := a.notifications(ctx); err != nil {
 		return nil, err
 	}
-	publisher := publishers(publishers(a.Hub, waker{a.Notify}), cfg.Publisher)
+	a.feed = event.NewFeed(a.Store, a.log, a.Hub.Happened, a.Notify.Happened)
+	publisher := publishers(publishers(a.Hub, both{waker{a.Notify}, teller{a.feed}}), cfg.Publisher)
 	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg), ByHand: keeper == nil}
 	if cfg.part != nil {
 		in.ReadFirst, in.CheckpointInputs = readFirst, heirInputs
@@ -243,7 +247,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
-	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), mcp.Routes)
+	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), mcp.Routes)
 }
 
 // machineClock reads the clocks of the machine we run on.
@@ -276,6 +280,10 @@ func (a *App) begin(ctx context.Context) error {
 		return err
 	}
 	a.Hub.Start()
+	if err := a.feed.Begin(ctx); err != nil {
+		return err
+	}
+	a.spawn(a.feed.Run)
 	if err := a.Notify.Start(ctx); err != nil {
 		return err
 	}

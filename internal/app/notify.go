@@ -9,6 +9,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
+	"github.com/rimewatch/rimewatch/internal/event"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	pushapi "github.com/rimewatch/rimewatch/internal/httpapi/push"
 	pressed "github.com/rimewatch/rimewatch/internal/httpapi/voice"
@@ -35,8 +36,9 @@ func (a *App) notifications(ctx context.Context) error {
 		return err
 	}
 	a.guard = outbound.New(allow)
+	programs := webhook.New(a.guard, a.cfg.Version, a.cfg.Now)
 	senders := map[rimewatch.ChannelKind]notify.Sender{
-		rimewatch.ChannelWebhook: webhook.New(a.guard, a.cfg.Version, a.cfg.Now),
+		rimewatch.ChannelWebhook: programs,
 		rimewatch.ChannelService: service.New(a.guard),
 	}
 	if a.cfg.GuardServices && a.cfg.part == nil { // a node has done so
@@ -61,7 +63,7 @@ func (a *App) notifications(ctx context.Context) error {
 		senders[rimewatch.ChannelCall] = voice.NewCaller(a.guard.Transport(), a.publicURL(), key, a.now)
 	}
 	a.Notify = notify.New(notify.Config{
-		Store: a.Store, Senders: senders, PublicURL: a.publicURL(), Report: a.reportFile,
+		Store: a.Store, Senders: senders, Post: programs, PublicURL: a.publicURL(), Report: a.reportFile,
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
@@ -216,6 +218,16 @@ func (w waker) Publish(p *publish.Commit) {
 		w.SetBack(p.SetBack)
 	case len(p.Alerts) > 0:
 		w.Wake()
+	}
+}
+
+// teller tells who follows events of commits that have some.
+type teller struct{ *event.Feed }
+
+// Publish implements ingest.Publisher.
+func (t teller) Publish(p *publish.Commit) {
+	if p.Happened {
+		t.Wake()
 	}
 }
 

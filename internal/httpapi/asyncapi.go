@@ -8,6 +8,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -36,6 +37,15 @@ var streamChannels = []struct {
 	{"readings", "readingEvent", "reading", "Reading", []string{"reading.created"}, []string{"serials", "site_id", "equipment_type"}},
 	{"alerts", "alertEvent", "alert", "Alert", []string{"alert.opened", "alert.updated", "alert.acknowledged", "alert.resolved"}, []string{"serials", "severity", "type"}},
 	{"summary", "summaryEvent", "summary", "HealthSummary", []string{"summary.updated"}, nil},
+	{"events", "event", "event", "Event", eventTypes(), []string{"types", "site_id"}},
+}
+
+// eventTypes are the types of events, by name.
+func eventTypes() (names []string) {
+	for _, k := range rimewatch.EventKinds() {
+		names = append(names, string(k.Type))
+	}
+	return names
 }
 
 // streamDocument is the AsyncAPI description, from the schemas of the REST API.
@@ -43,15 +53,16 @@ func (a *API) streamDocument() any {
 	schemas, messages := streamSchemas(), object{}
 	registry := a.doc.Components.Schemas
 	for _, c := range streamChannels {
-		schemas[upperFirst(c.message)] = eventSchema(c.channel, c.events, c.member, c.schema)
+		schemas[upperFirst(c.message)+messageSuffix(c.message)] = eventSchema(c.channel, c.events, c.member, c.schema)
 		copySchemas(registry, registry.Map()[c.schema], c.schema, schemas)
 	}
 	for name, title := range map[string]string{
 		"subscribe": "Subscribe to a channel", "unsubscribe": "End a subscription", "subscribed": "A subscription has begun",
 		"unsubscribed": "A subscription has ended", "error": "Something that the client asked for was not done",
 		"deviceEvent": "News of a device", "readingEvent": "A new reading", "alertEvent": "News of an alert", "summaryEvent": "The health of the fleet has changed",
+		"event": "What happened, as in GET /v1/events",
 	} {
-		messages[name] = object{"name": name, "title": title, "contentType": TypeJSON, "payload": ref("components/schemas/" + upperFirst(name))}
+		messages[name] = object{"name": name, "title": title, "contentType": TypeJSON, "payload": ref("components/schemas/" + upperFirst(name) + messageSuffix(name))}
 	}
 	names := slices.Sorted(maps.Keys(messages))
 	used := object{}
@@ -80,7 +91,7 @@ func (a *API) streamDocument() any {
 		"operations": object{
 			"receiveRequests": operation("receive", "What clients ask for.", "subscribe", "unsubscribe"),
 			"sendAnswers":     operation("send", "Answers to that.", "subscribed", "unsubscribed", "error"),
-			"sendEvents":      operation("send", "What happens.", "deviceEvent", "readingEvent", "alertEvent", "summaryEvent"),
+			"sendEvents":      operation("send", "What happens.", "deviceEvent", "readingEvent", "alertEvent", "summaryEvent", "event"),
 		},
 		"components": object{"schemas": schemas, "messages": messages, "securitySchemes": object{
 			"token":   object{"type": "http", "scheme": "bearer", "description": "An API token in the Authorization header."},
@@ -88,6 +99,14 @@ func (a *API) streamDocument() any {
 			"ticket":  object{"type": "httpApiKey", "in": "query", "name": "ticket", "description": "A ticket of POST /v1/stream/tickets."},
 		}},
 	}
+}
+
+// messageSuffix tells the message of an event for programs from the event.
+func messageSuffix(message string) string {
+	if message == "event" {
+		return "Message"
+	}
+	return ""
 }
 
 func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -161,6 +180,7 @@ func streamSchemas() object {
 		"equipment_type": object{"type": "string"},
 		"severity":       object{"type": "string", "enum": []string{"warning", "critical"}},
 		"type":           object{"type": "string", "description": "Of alert."},
+		"types":          object{"type": "array", "minItems": 1, "maxItems": len(eventTypes()), "items": object{"type": "string", "enum": eventTypes()}},
 	}
 	variants := make([]object, 0, len(streamChannels))
 	for _, c := range streamChannels {

@@ -22,6 +22,7 @@ const (
 	CursorAudit       CursorKind = 'u'
 	CursorDeliveries  CursorKind = 'n'
 	CursorResource    CursorKind = 'r'
+	CursorEvents      CursorKind = 'e'
 )
 
 // CursorCodec writes places in lists as opaque text: a version, the kind, two

@@ -59,6 +59,7 @@ func newDocument(version, publicURL string, aliases []alias) *huma.OpenAPI {
 			{Name: "Notifications", Description: "Who is notified of alerts."},
 			{Name: "Health", Description: "The state of the fleet."},
 			{Name: "Real time", Description: "Events as they happen."},
+			{Name: "Events", Description: "What happened, for programs: the feed, and the webhooks that it is sent to."},
 			{Name: "Workspace", Description: "Settings, sites, members and API tokens."},
 			{Name: "Account", Description: "Signing in, and a user's own settings."},
 			{Name: "Policies", Description: "Documents for the public."},
@@ -195,6 +196,7 @@ func (a *API) finishDocument() {
 	for name, s := range registry.Map() {
 		settle(s, requests[name])
 	}
+	a.doc.Webhooks = a.outgoing()
 	a.spec = written(func() any { return a.doc })
 }
 
@@ -431,4 +433,26 @@ func FieldSchema(info *rimewatch.FieldInfo) *huma.Schema {
 		return &huma.Schema{Type: huma.TypeInteger, Format: "int64"}
 	}
 	return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
+}
+
+// outgoing describes what is sent to webhooks.
+func (a *API) outgoing() map[string]*huma.PathItem {
+	if a.doc.Components.Schemas.Map()["Event"] == nil {
+		return nil
+	}
+	header := func(name, text, example string) *huma.Param {
+		return &huma.Param{Name: name, In: "header", Required: true, Description: text, Schema: &huma.Schema{Type: huma.TypeString, Examples: []any{example}}}
+	}
+	return map[string]*huma.PathItem{"event": {Post: &huma.Operation{
+		OperationID: "receive-event", Tags: []string{"Events"}, Summary: "An event",
+		Description: "Sent to every webhook that asks for it, at least once, and those of one subject in order. Any 2xx within ten seconds is an answer; everything else is tried again for three days, and 410 switches the webhook off. Redirects are not followed.",
+		Parameters: []*huma.Param{
+			header("Webhook-Id", "The id of the event: drop what you have seen.", "evt_1_42"),
+			header("Webhook-Timestamp", "Of the attempt, in seconds since the epoch: refuse what is older than five minutes.", "1795204032"),
+			header("Webhook-Signature", "One or two signatures, between spaces: v1, and the base64 of HMAC-SHA256 over id.timestamp.body, as Standard Webhooks has it.", "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4="),
+		},
+		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{TypeJSON: {Schema: &huma.Schema{Ref: "#/components/schemas/Event"}}}},
+		Responses:   map[string]*huma.Response{"2XX": {Description: "Taken."}, "410": {Description: "Switches the webhook off."}},
+		Security:    []map[string][]string{},
+	}}}
 }

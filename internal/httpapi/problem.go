@@ -34,6 +34,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeRateLimited:        http.StatusTooManyRequests,
 	rimewatch.CodeQuotaExceeded:      http.StatusConflict,
 	rimewatch.CodePreconditionFailed: http.StatusPreconditionFailed,
+	rimewatch.CodeCursorExpired:      http.StatusGone,
 	rimewatch.CodeHeldFull:           http.StatusTooManyRequests,
 	rimewatch.CodeInternal:           http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:        http.StatusServiceUnavailable,

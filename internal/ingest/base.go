@@ -21,6 +21,7 @@ type Store interface {
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Device(ctx context.Context, workspaceID int64, serial string) (rimewatch.DeviceView, error)
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
+	Identity(deviceID int64) *store.Identity
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Sites() store.Resource[rimewatch.Site]

@@ -79,6 +79,7 @@ func (e *evaluator) evaluate(g *group) bool {
 		}
 		e.conclude(&g.staged[i], now)
 	}
+	e.noteEvents(now)
 	g.events.Seq, g.events.Now, g.events.Parts = g.store.Seq, now, g.store.Parts
 	e.fleet.Took(len(g.staged))
 	return true
@@ -182,6 +183,9 @@ func (e *evaluator) conclude(st *staged, now rimewatch.Time) {
 	}
 	if st.before != st.after.shown || u.Vitals != st.Vitals || u.Added {
 		g.result.Live = append(g.result.Live, store.LiveWrite{DeviceID: u.ID, Presence: presenceOf(st.State, u.Config, &u.Vitals)})
+	}
+	if u.Outside && !st.outside {
+		g.opened = append(g.opened, st)
 	}
 	if u.Online != st.before.online {
 		g.events.Devices = append(g.events.Devices, presenceEvent(u, u.Online, now))

@@ -25,6 +25,7 @@ type group struct {
 	scratch  []alert.Transition
 	result   store.Effects
 	counts   []countChange
+	opened   []*staged // whose excursion has begun to count
 	readings int
 	verdicts [len(rimewatch.Verdicts)]int // more, or fewer, by the group
 	began    time.Time
@@ -50,6 +51,7 @@ func (g *group) reset() {
 		g.staged = nil
 	}
 	clear(g.sites)
+	clear(g.opened)
 	clear(g.store.Parts)
 	clear(g.store.Devices)
 	g.events.Reset()
@@ -59,14 +61,15 @@ func (g *group) reset() {
 	clear(g.result.Excursions)
 	clear(g.result.Former)
 	clear(g.result.Answers)
+	clear(g.result.Events)
 	*g = group{
-		requests: g.requests[:0], staged: g.staged[:0], sites: g.sites[:0], events: g.events, scratch: g.scratch, counts: g.counts[:0],
+		requests: g.requests[:0], staged: g.staged[:0], sites: g.sites[:0], events: g.events, scratch: g.scratch, counts: g.counts[:0], opened: g.opened[:0],
 		store: store.Group{Parts: g.store.Parts[:0], Devices: g.store.Devices[:0]},
 		result: store.Effects{
 			Alerts: g.result.Alerts[:0], Touched: g.result.Touched[:0], Live: g.result.Live[:0],
 			Transitions: g.result.Transitions[:0], Audit: g.result.Audit[:0], Excursions: g.result.Excursions[:0],
 			Unfounded: g.result.Unfounded[:0], Former: g.result.Former[:0],
-			Answers: g.result.Answers[:0],
+			Answers: g.result.Answers[:0], Events: g.result.Events[:0],
 		},
 	}
 }
@@ -114,12 +117,13 @@ type staged struct {
 	followed bool         // after, shared and share are right
 	shared   bool
 	gone     bool // the device was deleted
+	outside  bool // an excursion lasted before the group
 }
 
 // begin takes from a state what people see before the group.
 func (st *staged) begin() {
 	if !st.begun {
-		st.begun, st.before = true, shownOf(st.State, st.Config)
+		st.begun, st.before, st.outside = true, shownOf(st.State, st.Config), st.Device.Outside
 	}
 }
 

@@ -70,8 +70,10 @@ type lane struct {
 	queues   [2]queue // by class
 	underWay int
 	running  bool
-	probed   rimewatch.Time // when a failing channel was last tried
-	single   bool           // the channel takes one alert in a message, as far as is known
+	probed   rimewatch.Time     // when a failing channel was last tried
+	single   bool               // the channel takes one alert in a message, as far as is known
+	subjects map[string][]*item // of a webhook: what is about one of them goes in order
+	full     bool               // of a webhook: events wait until there is room
 
 	report sync.Mutex // held while an attempt is noted, so that the notes come in order
 	outage outage     // guarded by report; health also by mu
@@ -110,7 +112,11 @@ func (l *lane) push(list ...*item) {
 	for _, it := range list {
 		if q := l.queueOf(it.Delivery); q.items[it.ID] == nil {
 			q.items[it.ID] = it
-			q.wait(it)
+			if l.channelID < 0 {
+				l.line(q, it)
+			} else {
+				q.wait(it)
+			}
 		}
 	}
 	for i := range l.queues {
@@ -279,7 +285,11 @@ func (l *lane) work(q *queue, now rimewatch.Time) func() {
 
 // send makes one attempt of waiting deliveries.
 func (l *lane) send(list []*item) {
-	list = l.attempt(l.s.ctx, list, false)
+	if l.channelID < 0 {
+		l.post(l.s.ctx, list[0], false)
+	} else {
+		list = l.attempt(l.s.ctx, list, false)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.underWay--

@@ -17,6 +17,8 @@ import (
 // Store is what notifications ask of a store.
 type Store interface {
 	store.Notifications
+	store.Events
+	store.Webhooks
 	store.Maintenance
 	store.Alerts
 	store.Everywhere
@@ -42,6 +44,7 @@ type Sender interface {
 type Config struct {
 	Store     Store
 	Senders   map[rimewatch.ChannelKind]Sender // a kind without one cannot be used
+	Post      Poster                           // nil = webhooks cannot be used
 	Report    Reporter                         // nil = reports are not made
 	PublicURL string                           // how people reach the service, "" = unknown
 	Now       func() time.Time
@@ -62,6 +65,8 @@ type Service struct {
 	wake    chan struct{} // the planner has something to do
 	started rimewatch.Time
 	planner planner // of the planner goroutine
+
+	programs programs
 
 	mu      sync.Mutex
 	asked   map[int64]int64 // alerts to be planned again, with their workspace
@@ -101,6 +106,7 @@ func New(cfg Config) *Service {
 		figures: Figures{Deliveries: make(map[Kind]int64)},
 	}
 	s.planner.init()
+	s.programs.init()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	return s
 }
@@ -115,6 +121,7 @@ func (s *Service) Start(ctx context.Context) error {
 		return err
 	}
 	s.workers.Go(s.run)
+	s.workers.Go(s.runPrograms)
 	return nil
 }
 

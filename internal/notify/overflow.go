@@ -61,7 +61,11 @@ func (q *queue) letGo(n int) {
 // forget takes a delivery that has ended out of the lane. l.mu is held.
 func (l *lane) forget(d *rimewatch.Delivery) {
 	q := l.queueOf(d)
+	it := q.items[d.ID]
 	delete(q.items, d.ID)
+	if it != nil && l.channelID < 0 {
+		l.leave(q, it)
+	}
 	if q.ended != nil {
 		q.ended[d.ID] = true
 	}

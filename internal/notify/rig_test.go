@@ -29,6 +29,7 @@ type rig struct {
 	workspace int64
 	device    int64
 	posts     *posts
+	program   *program
 	began     time.Time
 	note      string // of the alerts that follow
 	reporter  notify.Reporter
@@ -103,6 +104,7 @@ func bubble(t *testing.T, test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{T: t, dir: dir, began: time.Now()}
 		r.posts = &posts{began: r.began, count: make(map[string]int)}
+		r.program = &program{under: make(map[string]bool)}
 		r.open()
 		defer func() {
 			r.service.Stop()
@@ -137,7 +139,7 @@ func (r *rig) open() {
 	r.must(err)
 	r.store = s
 	r.service = notify.New(notify.Config{
-		Store: &troubled{s, &r.trouble}, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Report: r.reporter, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
+		Store: &troubled{s, &r.trouble}, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Post: r.program, Report: r.reporter, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
 	})
 }
 

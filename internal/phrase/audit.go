@@ -250,6 +250,11 @@ var auditTitles = map[string]string{
 	"user.signed_in":               "Signed in",
 	"user.tokens_lapse":            "Tokens about to lapse",
 	"user.updated":                 "Account updated",
+	"webhook.created":              "Webhook created",
+	"webhook.deleted":              "Webhook deleted",
+	"webhook.replayed":             "Events sent to a webhook again",
+	"webhook.stopped":              "Webhook switched off by the service",
+	"webhook.updated":              "Webhook updated",
 	"workspace.created":            "Workspace created",
 	"workspace.deletion_changed":   "Deletion of the workspace scheduled or cancelled",
 	"workspace.updated":            "Workspace updated",
@@ -259,7 +264,7 @@ var auditTitles = map[string]string{
 var auditSubjects = map[string]string{
 	"alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "route": "route %s", "silence": "silence %s",
-	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "workspace": "workspace %s",
+	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "workspace": "workspace %s",
 }
 
 // auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
@@ -267,10 +272,10 @@ var auditLabels = map[string]string{
 	"address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
 	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
-	"delete_at": "Deletion", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
+	"delete_at": "Deletion", "description": "Description", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
 	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End",
 	"equipment_types": "Equipment types", "exposure_min_per_day": "Minutes a day beyond the limit", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
-	"fields": "Measurements", "from": "From", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour",
+	"fields": "Measurements", "from": "From", "headers": "Headers", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour",
 	"issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
 	"limits": "Limits", "low_delay_s": "Delay of too cold", "match": "Applies to",
 	"note": "Note", "offset": "Offset", "on_unknown": "Unknown devices", "passed": "Passed",

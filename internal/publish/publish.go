@@ -65,6 +65,8 @@ type Commit struct {
 	Parts   [][]store.Input
 	Devices []Device
 	Alerts  []Alert
+	// Happened says that there are events for programs, which are in the store.
+	Happened bool
 	// SetBack is by how much the clock was set back to Now, 0 = it was not.
 	SetBack rimewatch.Time
 }

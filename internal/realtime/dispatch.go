@@ -145,6 +145,7 @@ func (h *Hub) dispatch() {
 		}
 		h.queue.swap(&h.scratch)
 		h.distribute(&h.scratch)
+		h.tellEvents()
 		if wait, some := h.flush(time.Now()); some {
 			due.Reset(wait)
 		}

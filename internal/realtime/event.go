@@ -18,15 +18,16 @@ const (
 	readings
 	alerts
 	summary
+	events
 	numChannels
 )
 
-var channelNames = [numChannels]string{"devices", "readings", "alerts", "summary"}
+var channelNames = [numChannels]string{"devices", "readings", "alerts", "summary", "events"}
 
 // channelScopes are what a subscription to each channel needs.
 var channelScopes = [numChannels]rimewatch.Scopes{
 	devices: rimewatch.ScopeDevicesRead, readings: rimewatch.ScopeReadingsRead,
-	alerts: rimewatch.ScopeAlertsRead, summary: rimewatch.ScopeDevicesRead,
+	alerts: rimewatch.ScopeAlertsRead, summary: rimewatch.ScopeDevicesRead, events: rimewatch.ScopeEventsRead,
 }
 
 func channelByName(name string) (channel, bool) {
@@ -56,7 +57,8 @@ type event struct {
 	movedTo  *int64          // the site to which it has moved: news for those alone who may not see it there
 	severity rimewatch.Severity
 	kind     rimewatch.AlertType
-	frame    []byte // in English where it has sentences
+	what     rimewatch.EventType // of an event for programs
+	frame    []byte              // in English where it has sentences
 	own      *inWords
 }
 

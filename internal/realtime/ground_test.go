@@ -20,7 +20,27 @@ import (
 // fleet is a store of as many devices as are asked for: number n is D-n, at
 // site n mod 3, a walk-in freezer when even; those from 1,000 on belong to
 // workspace 2. Some have moved.
-type fleet struct{ moved *sync.Map } // device → site
+type fleet struct {
+	moved *sync.Map // device → site
+	past  *happenings
+}
+
+// happenings are the events of workspace 1.
+type happenings struct {
+	mu   sync.Mutex
+	list []rimewatch.Event
+}
+
+func (f fleet) Events(_ context.Context, workspaceID, after int64, _ int) (list []rimewatch.Event, err error) {
+	f.past.mu.Lock()
+	defer f.past.mu.Unlock()
+	for _, e := range f.past.list {
+		if e.WorkspaceID == workspaceID && e.Number > after && len(list) < 2 {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
 
 func (f fleet) DeviceByID(id int64) (v rimewatch.DeviceView, ok bool) {
 	v.ID, v.WorkspaceID, v.Serial, v.SiteID, v.EquipmentType = id, 1, fmt.Sprint("D-", id), id%3, []string{"walkin_freezer", "other"}[id%2]
@@ -61,7 +81,7 @@ type ground struct {
 }
 
 func newGround(t *testing.T) *ground {
-	g := &ground{t: t, invalid: make(map[int64]error), fleet: fleet{new(sync.Map)}}
+	g := &ground{t: t, invalid: make(map[int64]error), fleet: fleet{new(sync.Map), new(happenings)}}
 	g.Hub = New(Config{
 		Store: g.fleet,
 		Summary: func(int64) wire.HealthSummary {
@@ -189,6 +209,7 @@ type said struct {
 		}
 		Alert  struct{ ID int64 }
 		Device struct{ Serial string }
+		Event  struct{ ID, Type, Subject string }
 	}
 	Error struct {
 		Code, Message string

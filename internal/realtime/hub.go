@@ -21,6 +21,7 @@ type Store interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	Identity(deviceID int64) *store.Identity
 	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
+	Events(ctx context.Context, workspaceID, after int64, limit int) ([]rimewatch.Event, error)
 }
 
 // Config of a Hub. Store, Summary and Valid are needed.
@@ -47,8 +48,9 @@ type Hub struct {
 
 	live atomic.Int32 // rooms: while there are none, Publish does nothing
 
-	queue   queue // between the writer and the dispatcher
-	scratch queue // of the dispatcher
+	happened happened // events for programs that are not dispatched yet
+	queue    queue    // between the writer and the dispatcher
+	scratch  queue    // of the dispatcher
 
 	mu        sync.Mutex
 	rooms     map[int64]*room

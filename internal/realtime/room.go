@@ -74,6 +74,20 @@ func (r *room) wanted(c channel, now rimewatch.Time) bool {
 	return r.watchers[c] > 0 || r.watched[c] != 0 && now-r.watched[c] < replayWindow
 }
 
+// watches is wanted for who does not hold the lock.
+func (r *room) watches(c channel, now rimewatch.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wanted(c, now)
+}
+
+// skip notes that something of a channel happened that nobody is told.
+func (r *room) skip(c channel) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.past.skip(c)
+}
+
 // subscribe adds a subscription to a socket and sends what it missed.
 func (r *room) subscribe(s *socket, sub *subscription, since string) {
 	r.mu.Lock()

@@ -33,6 +33,7 @@ type subscription struct {
 	equipment string
 	severity  rimewatch.Severity
 	kind      rimewatch.AlertType
+	types     []rimewatch.EventType // of events for programs that are asked for; in a subscription that holds, those that the principal may read
 }
 
 func (sub *subscription) appendID(b []byte) []byte { return strconv.AppendInt(b, sub.id, 10) }
@@ -46,7 +47,7 @@ func appendIDOrNull(b []byte, id *int64) []byte {
 
 // open reports whether the subscription takes everything of its channel.
 func (sub *subscription) open() bool {
-	return sub.within == nil && sub.serials == nil && sub.site == nil && sub.equipment == "" && sub.severity == "" && sub.kind == ""
+	return sub.within == nil && sub.serials == nil && sub.site == nil && sub.equipment == "" && sub.severity == "" && sub.kind == "" && sub.types == nil
 }
 
 // matches reports whether the subscription is for a device.
@@ -75,6 +76,9 @@ func (sub *subscription) mayStill(d *store.Identity, today func(deviceID int64) 
 // matchesEvent reports whether the subscription is for an event of its channel.
 func (sub *subscription) matchesEvent(e *event) bool {
 	if e.device != nil && !sub.matches(e.device) || e.movedTo != nil && sub.within.Has(*e.movedTo) {
+		return false
+	}
+	if e.channel == events && !slices.Contains(sub.types, e.what) {
 		return false
 	}
 	return (sub.severity == "" || sub.severity == e.severity) && (sub.kind == "" || sub.kind == e.kind)
@@ -136,6 +140,11 @@ func (s *socket) obey(m message) error {
 			return err
 		}
 	}
+	if m.channel == events {
+		if err := m.sub.admit(s.principal.Scopes, s.principal.Require); err != nil {
+			return err
+		}
+	}
 	used, n := s.room.has(s, *m.id)
 	if used {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "There is already a subscription with this id.")
@@ -145,6 +154,23 @@ func (s *socket) obey(m message) error {
 	}
 	m.sub.within = s.principal.Sites()
 	s.room.subscribe(s, m.sub, m.since)
+	return nil
+}
+
+// admit narrows a subscription to events to the types that a principal may read, and
+// refuses one that asks for others.
+func (sub *subscription) admit(s rimewatch.Scopes, require func(rimewatch.Scopes) error) error {
+	if sub.types == nil {
+		sub.types = rimewatch.EventTypesFor(s)
+		return nil
+	}
+	for _, t := range sub.types {
+		if k, ok := rimewatch.EventKindOf(t); ok {
+			if err := require(k.Needs); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 
@@ -197,7 +223,7 @@ func (m *message) subscribe(members map[string]json.RawMessage, x *rimewatch.Err
 	_ = json.Unmarshal(members["channel"], &name) // what is no string is no channel
 	var ok bool
 	if m.channel, ok = channelByName(name); !ok {
-		x.With("channel", "must be devices, readings, alerts or summary")
+		x.With("channel", "must be devices, readings, alerts, summary or events")
 		return
 	}
 	m.sub = &subscription{channel: m.channel}
@@ -218,6 +244,7 @@ var filters = [numChannels][]string{
 	readings: {"serials", "site_id", "equipment_type"},
 	alerts:   {"serials", "severity", "type"},
 	summary:  {},
+	events:   {"types", "site_id"},
 }
 
 func (sub *subscription) filter(text json.RawMessage, x *rimewatch.Error) {
@@ -240,6 +267,8 @@ func (sub *subscription) filter(text json.RawMessage, x *rimewatch.Error) {
 			}
 		case "equipment_type":
 			sub.equipment = textFilter(name, value, x)
+		case "types":
+			sub.typesFilter(value, x)
 		case "type":
 			sub.kind = rimewatch.AlertType(textFilter(name, value, x))
 		case "severity":
@@ -263,6 +292,13 @@ func (sub *subscription) serialFilter(value json.RawMessage, x *rimewatch.Error)
 			x.With("filter.serials["+strconv.Itoa(i)+"]", "is not a serial")
 		}
 		sub.serials[rimewatch.SerialKey(serial)] = struct{}{}
+	}
+}
+
+func (sub *subscription) typesFilter(value json.RawMessage, x *rimewatch.Error) {
+	known := func(t rimewatch.EventType) bool { _, ok := rimewatch.EventKindOf(t); return ok }
+	if json.Unmarshal(value, &sub.types) != nil || len(sub.types) == 0 || len(sub.types) > len(rimewatch.EventKinds()) || slices.ContainsFunc(sub.types, func(t rimewatch.EventType) bool { return !known(t) }) {
+		x.With("filter.types", "must be an array of types of events")
 	}
 }
 

@@ -134,6 +134,7 @@ type Effects struct {
 	Unfounded   []int64                     // ids of excursions that never were, as late readings show
 	Former      []*rimewatch.FormerLimits   // of devices that are judged by others from now on
 	Answers     []*Answer                   // to requests of the group
+	Events      []rimewatch.Event           // what happened, for programs, in order
 }
 
 // AlertTouch is news of an active alert that changes neither its state nor its

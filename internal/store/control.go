@@ -336,6 +336,8 @@ type Store interface {
 	History
 	Alerts
 	Notifications
+	Events
+	Webhooks
 	Maintenance
 	Control
 	Audit

@@ -240,6 +240,12 @@ type Everywhere interface {
 	// AllTransitionsAfter returns the transitions with a greater id, in order: the
 	// outbox of notifications.
 	AllTransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error)
+	// AllEventsAfter lists the commits after one, by id, that have events.
+	AllEventsAfter(ctx context.Context, id int64, limit int) ([]EventRow, error)
+	// LastEventRow is the id of the last of them, 0 = there is none.
+	LastEventRow(ctx context.Context) (int64, error)
+	// AllWebhooks lists the webhooks that are switched on.
+	AllWebhooks(ctx context.Context) ([]rimewatch.Webhook, error)
 	// AllSources lists the sources of a kind.
 	AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error)
 	// AllHeldBefore deletes payloads that came before a moment, at most limit, and

@@ -40,7 +40,7 @@ func TestStreamDescription(t *testing.T) {
 	}
 	visit("", a.json)
 	messages := a.get("components.messages").(map[string]any)
-	if len(messages) != 9 {
+	if len(messages) != 10 {
 		t.Errorf("%d messages", len(messages))
 	}
 	for name := range messages {

@@ -18,13 +18,26 @@ const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // sentNotifier stores what it would send, as sent.
 type sentNotifier struct {
-	s   store.Notifications
+	s interface {
+		store.Notifications
+		store.Webhooks
+	}
 	now func() rimewatch.Time
 	n   int
 
 	changed map[int64]int // by workspace
 	tried   []rimewatch.Channel
 	forgets bool // no test is noted
+}
+
+func (f *sentNotifier) WebhooksChanged(workspaceID int64) { f.changed[workspaceID]++ }
+
+func (f *sentNotifier) Ping(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
+	return f.Test(ctx, workspaceID, -id)
+}
+
+func (f *sentNotifier) Replay(ctx context.Context, workspaceID, id, after int64) (rimewatch.Webhook, error) {
+	return f.s.RewindWebhook(ctx, workspaceID, id, after)
 }
 
 func (f *sentNotifier) Changed(workspaceID int64) { f.changed[workspaceID]++ }

@@ -21,6 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	programs "github.com/rimewatch/rimewatch/internal/httpapi/events"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
@@ -218,7 +219,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	if cfg.sources {
 		routesOfSources = inlets.Routes(sources, inlets.Config{CursorKey: key})
 	}
-	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), routesOfSources, export.Routes(r.store)); err != nil {
+	if r.api, err = httpapi.New(cfg.frame, resources.Routes, notifications.Routes(cfg.told), records.Routes(cfg.kept), r.readings.Routes, accounts.Routes(cfg.people, accounts.SignOn{}), routesOfSources, export.Routes(r.store), programs.Routes(programs.Config{Store: r.store, Notifier: r.notifier, CursorKey: key})); err != nil {
 		t.Fatal(err)
 	}
 	if r.spec, err = describedBy(r.api); err != nil {

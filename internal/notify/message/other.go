@@ -107,6 +107,22 @@ func (c *Context) Failing(o *Outage) *Message {
 	return m
 }
 
+// WebhookOff returns the message that a webhook for programs was switched off.
+func (c *Context) WebhookOff(o *Outage) *Message {
+	m := c.message("webhook.off", rimewatch.DeliveryFallback)
+	d := &m.Data
+	w := c.words()
+	d.entitle(w.Say("trouble"), w.Sayf("The webhook “%s” was switched off", o.Channel))
+	d.Text = w.Sayf("Rimewatch sends no events to “%s” any more. Nothing is lost for 30 days: what was not delivered is sent when you switch it on again.", o.Channel)
+	if o.Since != 0 {
+		d.fact(w.Say("Since"), w.Moment(o.Since))
+	}
+	d.fact(w.Say("Error"), o.Error.In(w.Say))
+	d.fact(w.Say("Workspace"), c.Workspace.Name)
+	d.Link = c.link("/settings/webhooks")
+	return m
+}
+
 // Recovered returns the message that a failing channel works again.
 func (c *Context) Recovered(o *Outage) *Message {
 	m := c.message("channel.recovered", rimewatch.DeliveryFallback)

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -59,6 +60,36 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, key string, m *
 		return "", outbound.Failure(err)
 	}
 	return "", outbound.Drain(resp)
+}
+
+// Post implements notify.Poster. The answer is not looked at beyond its status.
+func (s *Sender) Post(ctx context.Context, w *rimewatch.Webhook, id string, body []byte) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(body))
+	if err != nil {
+		return rimewatch.Errorf(rimewatch.CodeValidationFailed, "The URL of the channel is not valid.")
+	}
+	at := s.now()
+	var signatures []string
+	for _, secret := range w.Secrets(rimewatch.TimeOf(at)) {
+		signature, err := Sign(secret, id, at, body)
+		if err != nil {
+			return err
+		}
+		signatures = append(signatures, signature)
+	}
+	for name, value := range w.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("User-Agent", s.agent)
+	r.Header.Set("Webhook-Id", id)
+	r.Header.Set("Webhook-Timestamp", strconv.FormatInt(at.Unix(), 10))
+	r.Header.Set("Webhook-Signature", strings.Join(signatures, " "))
+	resp, err := s.client.Do(r) //nolint:bodyclose // Drain closes it
+	if err != nil {
+		return outbound.Failure(err)
+	}
+	return outbound.Drain(resp)
 }
 
 // secretKey returns the bytes that sign.

@@ -68,7 +68,8 @@ func retain(ctx context.Context, s *Core, w *rimewatch.Workspace, now rimewatch.
 		}
 	}
 	rollups := now - rimewatch.Time(max(w.RollupDays, w.RawDays))*rimewatch.Day
-	return errors.Join(s.disk.DropAside(ctx, w.ID, raw), s.disk.DropRollups(ctx, w.ID, rollups), s.Expire(ctx, w.ID, rollups))
+	return errors.Join(s.disk.DropAside(ctx, w.ID, raw), s.disk.DropRollups(ctx, w.ID, rollups), s.Expire(ctx, w.ID, rollups),
+		s.ExpireEvents(ctx, w.ID, now-rimewatch.EventsKept, rimewatch.MaxEvents), s.ExpireWebhookLog(ctx, w.ID, now-rimewatch.EventsKept))
 }
 
 // expireRaw turns one slice of expired chunks into rollups. Only whole chunks

@@ -156,6 +156,20 @@ func kinds() []kind {
 			},
 			edit: func(x *rimewatch.Source) { x.Name, x.Enabled, x.UpdatedAt = x.Name+"!", !x.Enabled, x.UpdatedAt+1 },
 		},
+		resource[rimewatch.Webhook]{
+			word: "webhook", of: store.Store.Webhooks, most: rimewatch.MaxWebhooks, elsewhere: []string{"ChannelHealth", "Run", "FailingSince"},
+			make: func(_ *fixture, w, site int64, n int) rimewatch.Webhook {
+				x := aHook(w, n)
+				x.SiteIDs = rimewatch.Sites{site}
+				return x
+			},
+			key: func(x *rimewatch.Webhook) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
+			},
+			edit: func(x *rimewatch.Webhook) {
+				x.Description, x.Enabled, x.UpdatedAt = x.Description+"!", !x.Enabled, x.UpdatedAt+1
+			},
+		},
 		resource[rimewatch.SourceKey]{
 			word: "source_key", of: store.Store.SourceKeys, most: rimewatch.MaxSourceKeys,
 			make: func(f *fixture, w, _ int64, n int) rimewatch.SourceKey {

@@ -124,7 +124,10 @@ func (a Access) CreateToken(ctx context.Context, t *rimewatch.Token) error {
 		if t.Sites != nil {
 			detail["site_ids"] = t.Sites
 		}
-		return a.audit(ctx, conn, t.WorkspaceID, "token.created", subject("token", t.ID), detail)
+		if err := a.audit(ctx, conn, t.WorkspaceID, "token.created", subject("token", t.ID), detail); err != nil {
+			return err
+		}
+		return a.tokenEvent(conn, t, rimewatch.EventTokenCreated, 0)
 	})
 }
 
@@ -148,8 +151,23 @@ func (a Access) RotateToken(ctx context.Context, id int64, next *rimewatch.Token
 			return err
 		}
 		detail := store.Fields{"name": next.Name, "replaces": old.ID, "until": until}
-		return a.audit(ctx, conn, next.WorkspaceID, "token.rotated", subject("token", next.ID), detail)
+		if err := a.audit(ctx, conn, next.WorkspaceID, "token.rotated", subject("token", next.ID), detail); err != nil {
+			return err
+		}
+		return a.tokenEvent(conn, next, rimewatch.EventTokenCreated, old.ID)
 	})
+}
+
+// tokenEvent writes that a token was made, in place of another where replaces is not 0, or revoked.
+func (b *base) tokenEvent(conn Conn, t *rimewatch.Token, what rimewatch.EventType, replaces int64) error {
+	token := map[string]any{"id": t.ID, "name": t.Name, "scopes": t.Scopes.Names(), "site_ids": t.Sites, "expires_at": nil, "replaces": nil}
+	if t.ExpiresAt != 0 {
+		token["expires_at"] = t.ExpiresAt
+	}
+	if replaces != 0 {
+		token["replaces"] = replaces
+	}
+	return b.happened(conn, t.WorkspaceID, 0, what, rimewatch.EventSubject("token", t.ID), map[string]any{"token": token})
 }
 
 // TokenByHash implements store.People.
@@ -177,7 +195,10 @@ func (b *base) revokeToken(ctx context.Context, conn Conn, t *rimewatch.Token, n
 	if _, err := exec(conn, "UPDATE token SET revoked_at = ? WHERE id = ?", int64(now), t.ID); err != nil {
 		return err
 	}
-	return b.audit(ctx, conn, t.WorkspaceID, "token.revoked", subject("token", t.ID), store.Fields{"name": t.Name})
+	if err := b.audit(ctx, conn, t.WorkspaceID, "token.revoked", subject("token", t.ID), store.Fields{"name": t.Name}); err != nil {
+		return err
+	}
+	return b.tokenEvent(conn, t, rimewatch.EventTokenRevoked, 0)
 }
 
 // revokeTokensBy ends the tokens that a member made and returns their ids.

@@ -72,8 +72,12 @@ func checkFallback(conn Conn, c *rimewatch.Channel) error {
 	return err
 }
 
-// reachable reports whether there is such a channel.
+// reachable reports whether there is such a channel, or such a webhook.
 func reachable(conn Conn, workspaceID, id int64) (bool, error) {
+	if id < 0 {
+		n, err := queryInt(conn, "SELECT EXISTS (SELECT 1 FROM webhook WHERE id = ? AND workspace_id = ?)", -id, workspaceID)
+		return n != 0, err
+	}
 	n, err := queryInt(conn, "SELECT EXISTS (SELECT 1 FROM channel WHERE id = ? AND workspace_id = ? AND deleted = 0)", id, workspaceID)
 	return n != 0, err
 }

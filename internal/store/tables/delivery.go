@@ -18,6 +18,7 @@ var deliveryTable = shapeOf("delivery", errDelivery, nil, func(d *rimewatch.Deli
 		col("status", text(&d.Status)), col("attempts", number(&d.Attempts)), col("next_attempt_at", number(&d.NextAttemptAt)), col("created_at", number(&d.CreatedAt)),
 		col("sent_at", number(&d.SentAt)), col("last_error", text(&d.LastError)), col("body", bytes(&d.Body)),
 		col("urgent", flag(&d.Urgent)), col("in_doubt", flag(&d.InDoubt)),
+		col("subject", text(&d.Subject)),
 	}
 })
 
@@ -89,6 +90,9 @@ func (t Outbox) UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery
 		if len(list) == 0 || health == nil {
 			return nil
 		}
+		if to := list[0].ChannelID; to < 0 {
+			return noteHook(conn, list[0].WorkspaceID, -to, health)
+		}
 		_, err := exec(conn, "UPDATE channel SET last_success_at = ?, last_failure_at = ?, last_error = ?, failures = ? WHERE id = ? AND workspace_id = ? AND deleted = 0",
 			int64(health.LastSuccessAt), int64(health.LastFailureAt), health.LastError, health.Failures, list[0].ChannelID, list[0].WorkspaceID)
 		return err
@@ -136,7 +140,7 @@ func (t Outbox) Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.
 
 // Deliveries implements store.Notifications.
 func (t Outbox) Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error) {
-	where, args := "workspace_id = ?", []any{workspaceID}
+	where, args := "workspace_id = ? AND channel_id > 0", []any{workspaceID}
 	if channelID != 0 {
 		where, args = "workspace_id = ? AND channel_id = ?", []any{workspaceID, channelID}
 	}

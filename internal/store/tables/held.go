@@ -43,8 +43,21 @@ func (t Inlets) Hold(ctx context.Context, workspaceID int64, list []*rimewatch.H
 			if err := addHeld(conn, workspaceID, 1-known, h.Size()); err != nil {
 				return err
 			}
+			if known == 0 {
+				if err := t.senderWaits(conn, src, h); err != nil {
+					return err
+				}
+			}
 		}
 		return nil
+	})
+}
+
+// senderWaits writes that an unknown sender waits.
+func (t Inlets) senderWaits(conn Conn, src *rimewatch.Source, h *rimewatch.Held) error {
+	return t.happened(conn, src.WorkspaceID, src.SiteID, rimewatch.EventSenderWaiting, rimewatch.EventSubject("source", src.ID), map[string]any{
+		"source": map[string]any{"id": src.ID, "name": src.Name, "kind": src.Kind},
+		"sender": map[string]any{"external_id": h.ExternalID, "label": h.Label, "reason": h.Reason},
 	})
 }
 

@@ -294,7 +294,8 @@ CREATE TABLE delivery (
 	last_error TEXT NOT NULL,
 	body BLOB NOT NULL,
 	urgent INTEGER NOT NULL DEFAULT 0,
-	in_doubt INTEGER NOT NULL DEFAULT 0
+	in_doubt INTEGER NOT NULL DEFAULT 0,
+	subject TEXT NOT NULL DEFAULT '' -- of an event: those of one go out in order
 ) STRICT;
 CREATE UNIQUE INDEX delivery_by_key ON delivery(workspace_id, key);
 CREATE INDEX delivery_by_workspace ON delivery(workspace_id, id);
@@ -486,4 +487,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n"

@@ -162,7 +162,7 @@ func (t *base) key(name string) string {
 
 // Writes reports whether Commit has anything to write.
 func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
-	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Unfounded)+len(e.Former)+len(e.Answers) > 0
+	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Unfounded)+len(e.Former)+len(e.Answers)+len(e.Events) > 0
 }
 
 // Commit writes, in a transaction, what a group means: its devices and effects.
@@ -219,6 +219,9 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 		if err := saveFormerLimits(conn, f); err != nil {
 			return wrap(err, "limits of device", f.DeviceID)
 		}
+	}
+	if err := appendEvents(conn, e.Events); err != nil {
+		return err
 	}
 	for _, a := range e.Answers {
 		if err := saveAnswer(conn, a); err != nil {
