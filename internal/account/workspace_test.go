@@ -40,7 +40,7 @@ func TestCreateToken(t *testing.T) {
 		{"name", TokenRequest{Name: " "}},
 		{"name", TokenRequest{Name: "a\x00b"}},
 		{"name", TokenRequest{Name: strings.Repeat("x", 1000)}},
-		{"scopes", TokenRequest{Name: "x", Scopes: 1 << 15}},
+		{"scopes", TokenRequest{Name: "x", Scopes: 1 << 30}},
 		{"scopes", TokenRequest{Name: "x", Scopes: 1<<30 | rimewatch.ScopesRead}},
 		{"expires_at", TokenRequest{Name: "x", ExpiresAt: t0}},
 		{"expires_at", TokenRequest{Name: "x", ExpiresAt: -1}},

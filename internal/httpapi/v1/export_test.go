@@ -101,8 +101,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 31 {
-		t.Errorf("%d files, want 31", len(files))
+	if len(files) != 32 {
+		t.Errorf("%d files, want 32", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

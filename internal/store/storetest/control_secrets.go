@@ -127,7 +127,7 @@ func (c *control) tokens() {
 	c.code(c.s.People().CreateToken(c.ctx, &same), rimewatch.CodeConflict)
 	orphan := rimewatch.Token{WorkspaceID: b.ID + 1, Name: "x", Hash: hashOf("orphan"), Scopes: rimewatch.ScopesFull}
 	c.code(c.s.People().CreateToken(c.ctx, &orphan), rimewatch.CodeNotFound)
-	for _, scopes := range []rimewatch.Scopes{0, 1 << 15} {
+	for _, scopes := range []rimewatch.Scopes{0, 1 << 30} {
 		c.field(c.s.People().CreateToken(c.ctx, &rimewatch.Token{WorkspaceID: a.ID, Name: "x", Hash: hashOf("bad"), Scopes: scopes}), "scopes")
 	}
 }
