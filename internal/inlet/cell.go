@@ -42,7 +42,7 @@ func FlagCell(r *rimewatch.Reading, x rimewatch.Flag, text string) (problem stri
 // TellsApart reports whether a column of that heading says which sensor its rows are of.
 func TellsApart(heading string) bool {
 	s := squeeze(heading)
-	return s == "entityid" || s == "entity" || wantID.has(s) || slices.Contains(addresses, s) || slices.Contains(labels, s)
+	return s == "entityid" || s == "entity" || wantID.has(s) || isAddress(s, "") || slices.Contains(labels, s)
 }
 
 // IsSerial reports whether a column of that heading holds the serial of a device or logger.

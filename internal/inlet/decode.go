@@ -34,6 +34,7 @@ type Item struct {
 	Shown        rimewatch.Time
 	Problem      string // why it cannot be stored, as Sentence.Stored returns it
 	Split        bool   // sensors of the sender follow as items of their own
+	gateway      string // that brought it, of which nothing else is known
 	beside       bool   // other parts of the sender are in the same message
 	Readings     []Reading
 	Device       Device

@@ -38,7 +38,10 @@ var everyday = strings.Fields(`
 	model motor network number panel raw report return set state target unit version`)
 
 // tellers are members by which sensors of a board are told apart.
-var tellers = strings.Fields("address ch channel port number slave rom probe label location position point tag endpoint name sensor id")
+var tellers = strings.Fields("address ch channel port number slave rom probe label location position point tag endpoint name sensor id node_id nodeId node slot shelf unit_no tank_number fridge zone probe_id deviceId asset_id")
+
+// beside are members by which a message says of which sensor of its board it is.
+var beside = strings.Fields("channel ch slave node node_id sensor_id probe position slot input unit_no probe_id")
 
 // message makes a message of the sensors in a shape, of which every one is there. Each
 // always measures values of its own ten degrees.
@@ -75,12 +78,14 @@ func message(r *rand.Rand, shape int, names []string, unit bool, at int64, senso
 			} else {
 				body[key(i)] = object
 			}
+		case 4: // a message each, which says of which it is
+			body[beside[int(names[0][0])%len(beside)]], body["temperature"] = i+1, value(i)
 		default: // a bus
 			told := any(fmt.Sprintf("28-%04d", i))
 			if shape%2 == 0 {
 				told = i + 1
 			}
-			list = append(list, map[string]any{tellers[shape/2-2]: told, "temperature": value(i)})
+			list = append(list, map[string]any{tellers[shape/2%len(tellers)]: told, "temperature": value(i)})
 		}
 	}
 	if len(list) > 0 {
@@ -115,9 +120,9 @@ func TestEverydayNames(t *testing.T) {
 			}
 			used[names[i]] = true
 		}
-		shape, unit, known := r.IntN(4), r.IntN(2) == 0, r.IntN(2) == 0
+		shape, unit, known := r.IntN(5), r.IntN(2) == 0, r.IntN(2) == 0
 		if r.IntN(3) == 0 {
-			shape = 4 + r.IntN(2*len(tellers))
+			shape = 5 + r.IntN(2*len(tellers))
 		}
 		devices := map[string]*Binding{} // by the name of their sender, as package source keeps them
 		if known {
@@ -128,6 +133,9 @@ func TestEverydayNames(t *testing.T) {
 			sensors := r.Perm(n)
 			if m > 0 && n > 1 && r.IntN(2) == 0 {
 				sensors = sensors[:1+r.IntN(n-1)]
+			}
+			if shape == 4 {
+				sensors = sensors[:1]
 			}
 			at := int64(0)
 			if r.IntN(2) == 0 {

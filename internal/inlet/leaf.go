@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ type leaf struct {
 	scaled   bool   // an integer of which nobody says how many of it are one
 	inProbe  bool   // the object around it is called a probe
 	listed   bool   // an element of a list
+	inList   bool   // that, or of one
 	// where are the names of the objects around it, without those that only wrap, and
 	// address what the nearest of them calls itself: a number, a bus address.
 	where, address string
@@ -58,7 +60,7 @@ func (w *leafWalk) walk(at leaf, v any) {
 		w.object(at, v)
 	case []any:
 		for i, x := range v[:min(len(v), autoList)] {
-			in := leaf{path: at.path + "[" + strconv.Itoa(i) + "]", key: at.key, depth: at.depth + 1, unit: at.unit, where: at.where, address: at.address, label: at.label, place: at.place, inProbe: at.inProbe, listed: true}
+			in := leaf{path: at.path + "[" + strconv.Itoa(i) + "]", key: at.key, depth: at.depth + 1, unit: at.unit, where: at.where, address: at.address, label: at.label, place: at.place, inProbe: at.inProbe, listed: true, inList: true}
 			if len(v) > 1 {
 				in.place = fmt.Sprintf("%d of %d", i+1, len(v))
 			}
@@ -108,7 +110,7 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 		named = named || unit != "" && read(k).kind == temperature
 	}
 	for _, k := range keys {
-		in := leaf{path: member(at.path, k), key: k, depth: at.depth + 1, unit: cmp.Or(unit, at.unit), where: at.where, place: at.place, inProbe: at.inProbe,
+		in := leaf{path: member(at.path, k), key: k, depth: at.depth + 1, unit: cmp.Or(unit, at.unit), where: at.where, place: at.place, inProbe: at.inProbe, inList: at.inList,
 			address: cmp.Or(address, at.address), label: cmp.Or(label, at.label)}
 		if its := pairedUnit(v, k); its != "" {
 			in.unit = its
@@ -126,12 +128,12 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 			in.key = at.key
 		case slices.Contains(unitNames, k) && read(at.key).kind != noKind: // {"temp": {"c": 3.5, "f": 38.3}}
 			in.key = at.key + "_" + k
-		case at.key != "" && strings.Trim(k, "0123456789") == "" && len(k) < 3: // a channel's number
+		case at.key != "" && isNumbered(k): // a channel's
 			in.key = at.key + k
 		}
 		switch v[k].(type) {
 		case map[string]any, []any:
-			if in.measured = false; tells(k) {
+			if in.measured = false; tells(k) || isNumbered(k) && at.depth > 0 {
 				in.where = strings.TrimPrefix(in.where+"/"+k, "/")
 			}
 			in.inProbe = in.inProbe || read(k).probe
@@ -169,12 +171,38 @@ func tells(key string) bool {
 	return true
 }
 
-// addresses are the names of what tells sensors of one board or bus from one another;
-// the last are called so by people.
+// isNumbered reports whether a member is called by a number.
+func isNumbered(key string) bool {
+	return key != "" && len(key) < 3 && strings.Trim(key, "0123456789") == ""
+}
+
+// addresses are the names of what tells sensors of one board or bus from one another, and
+// so are numbers and ids of numbered things; labels are what people call them.
 var (
+	numbered  = strings.Fields("node unit sensor probe module board rack shelf tank cabinet slot box input bus pin asset transmitter logger point position terminal station device tag meter cooler freezer fridge zone compartment circuit")
+	numbers   = strings.Fields("id no nr num number addr address code")
+	bare      = strings.Fields("node slot shelf rack board module compartment circuit input")
 	addresses = strings.Fields("id address addr rom romid mac serial sensorid probeid channel ch port number slave slaveid endpoint")
-	labels    = strings.Fields("name label tag sensorname probe location position point sensor")
+	labels    = strings.Fields("name label tag sensorname probe location position point sensor zone room cabinet cooler freezer fridge section place")
 )
+
+// isAddress reports whether a member with that squeezed name tells sensors apart by a number
+// or an id.
+func isAddress(name string, value any) bool {
+	if slices.Contains(addresses, name) {
+		return true
+	}
+	n, isNumber := value.(float64)
+	if _, is := truth(value); is && !isNumber || isNumber && n != math.Trunc(n) {
+		return false
+	}
+	for _, end := range numbers {
+		if of, ok := strings.CutSuffix(name, end); ok && slices.Contains(numbered, of) {
+			return true
+		}
+	}
+	return slices.Contains(bare, name)
+}
 
 // addressOf returns what an object says that it is of, beside what it measures. owns is
 // false for one that only wraps, whose id may be the message's.
@@ -188,7 +216,7 @@ func addressOf(v map[string]any, keys []string, named string, owns bool) (addres
 			continue
 		}
 		s := squeeze(k)
-		if slices.Contains(addresses, s) && address == "" && (owns || s != "id") {
+		if address == "" && isAddress(s, v[k]) && (owns || s != "id") {
 			address = text
 		} else if slices.Contains(labels, s) && label == "" && !quantity(text) {
 			label = text
@@ -310,14 +338,16 @@ func withoutUnit(key string) string {
 type wanted struct{ tiers []string } // exact squeezed names, separated by blanks
 
 var (
-	wantCO2  = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
-	wantID   = wanted{[]string{"deviceserial serial serialnumber serialno sensorsn hardwareserial", "deveui deviceeui eui deviceid devid sensorid imei coreid", "ieeeaddr mac macaddress devicemac address", "device channelid", "sn", "id uid", "sensor", "name devicename"}}
-	wantTime = wanted{[]string{"recordedat", "timestamp ts", "time datetime eventtime measuredat reportedat observedat dateobserved timeofsample publishedat when", "observed", "lastupdated lastseen"}}
+	wantCO2 = wanted{[]string{"co2 co2ppm co2concentration carbondioxide"}}
+	wantID  = wanted{[]string{"deviceserial serial serialnumber serialno sensorsn hardwareserial", "deveui deviceeui eui deviceid devid imei coreid", "sensorid", "ieeeaddr mac macaddress devicemac address", "device", "channelid", "sn", "id uid", "sensor", "name devicename"}}
+	// wantGateway are the names of what brings the messages of sensors that have none of their own.
+	wantGateway = wanted{[]string{"gatewayid gwid gatewaymac gwmac", "gateway hub hubid controller basestation"}}
+	wantTime    = wanted{[]string{"recordedat", "timestamp ts", "time datetime eventtime measuredat reportedat observedat dateobserved timeofsample publishedat when", "observed", "lastupdated lastseen"}}
 	// wantSensor are the names of what tells a sensor from all others: those of wantID
 	// that cannot as well be a message's.
-	wantSensor = wanted{wantID.tiers[:3]}
+	wantSensor = wanted{wantID.tiers[:4]}
 	// wantDevice are those that a gateway beside it does not have.
-	wantDevice = wanted{wantID.tiers[:2]}
+	wantDevice = wanted{wantID.tiers[:3]}
 )
 
 // find returns the leaf that is meant: the one nearest to the top; nil when there is

@@ -107,7 +107,9 @@ func decodeAnything(env *environment, bound Bound) *Result {
 		r.Problem = reason(errTooMany())
 		return r
 	}
-	around = who(env, outside, around)
+	if around = who(env, outside, around); around.ID == around.gateway { // sensors with names of their own are not called after it
+		around.ID = ""
+	}
 	if s := recognise(outside, map[string]bool{}); len(s.sensors) > 0 || !s.board.Empty() {
 		r.Items = m.assemble(env, outside, around, bound)
 	}
@@ -243,6 +245,11 @@ func who(env *environment, found []leaf, around Item) (x Item) {
 	if l := wantID.find(found, near); l != nil {
 		x.ID, x.Part = named(found, l)
 	}
+	if x.gateway = around.gateway; x.gateway == "" {
+		if l := wantGateway.find(found, near); l != nil {
+			x.gateway = shortText(l.value)
+		}
+	}
 	if l := wantTime.find(found, near); l != nil {
 		x.setTime(env, l.value)
 	}
@@ -260,8 +267,10 @@ func who(env *environment, found []leaf, around Item) (x Item) {
 	case x.ID == "" && around.ID != "":
 		x.ID, x.Part = around.ID, apartBy(found)
 	case x.ID == "":
-		x.ID = topic
-		if l := tagOf(found); l != nil {
+		if x.ID, x.Part = topic, apartBy(found); topic == "" {
+			x.ID = x.gateway
+		}
+		if l := tagOf(found); l != nil && topic != "" {
 			x.Part = shortText(l.value)
 		}
 	}
@@ -277,32 +286,42 @@ func named(found []leaf, l *leaf) (id, part string) {
 	}
 	const few = 6 // digits
 	beside := func(names string) string {
-		for i := range found {
-			if x := &found[i]; x.depth == l.depth && oneOf(names, x.squeezed) {
-				return shortText(x.value)
-			}
+		if x := (wanted{[]string{names}}).find(found, func(x *leaf) bool { return near(x) && x.where == "" && !x.inList }); x != nil {
+			return shortText(x.value)
 		}
 		return ""
 	}
+	whole := id
 	if model := beside("model"); model != "" && len(id) < few && strings.Trim(id, "0123456789") == "" {
 		id = model + "/" + id
 	}
-	return id, beside("channel slaveid")
+	for _, names := range besides {
+		if part := beside(names); part != "" && part != whole {
+			return id, part
+		}
+	}
+	return id, ""
 }
 
 // apartBy returns what tells an element of a list from the others of its sender: a number
 // or an address, or else what people call it.
 func apartBy(found []leaf) string {
-	for _, names := range [...][]string{addresses, labels} {
-		for i := range found {
-			l := &found[i]
-			if text := shortText(l.value); l.depth == 1 && text != "" && slices.Contains(names, l.squeezed) && !quantity(text) {
-				return text
-			}
+	label := ""
+	for i := range found {
+		l := &found[i]
+		switch text := shortText(l.value); {
+		case l.depth != 1 || text == "" || quantity(text):
+		case isAddress(l.squeezed, l.value):
+			return text
+		case label == "" && slices.Contains(labels, l.squeezed):
+			label = text
 		}
 	}
-	return ""
+	return label
 }
+
+// besides are the members that tell the sensors of a sender apart, which names itself beside them.
+var besides = [...]string{"channel slaveid", "sensorid probeid nodeid", "ch slave node slot input endpoint shelf", "probe point position", "sensorno sensornumber probeno probenumber nodeno nodenumber unitno unitnumber"}
 
 // tagOf returns what tells apart the sensors that publish under one topic.
 func tagOf(found []leaf) *leaf {

@@ -67,6 +67,12 @@ var shapes = []vendor{
 	// Probes that say where they are, and a board that is called by a uid.
 	{"auto", Payload{Body: []byte(`{"serialNumber":"A1","sensors":[{"position":"top","temperatureCelsius":3.5},{"position":"bottom","temperatureCelsius":4.5}]}`)}, []string{"A1/top product_zone_temp=3.5", "A1/bottom product_zone_temp=4.5"}},
 	{"auto", Payload{Body: []byte(`{"uid":"abc","temperature_probe_1":-18.5,"temperature_probe_2":3.5,"door_1":"closed"}`)}, []string{"abc door_open=false", "abc/probe_1 product_zone_temp=-18.5", "abc/probe_2 product_zone_temp=3.5"}},
+	// Nodes behind a gateway and probes of a board, in one message or in one each, by whatever they are numbered.
+	{"auto", Payload{Body: []byte(`{"gateway":"G1","nodes":[{"node_id":1,"temp":3.5},{"node_id":2,"temp":4}]}`)}, []string{"G1/1 product_zone_temp=3.5", "G1/2 product_zone_temp=4"}},
+	{"auto", Payload{Body: []byte(`{"gateway":"G1","node":1,"temp":3.5}`)}, []string{"G1/1 product_zone_temp=3.5"}},
+	{"auto", Payload{Topic: "cold/readings", Body: []byte(`{"node_id":5,"temp":3.5}`)}, []string{"cold/readings/5 product_zone_temp=3.5"}},
+	{"auto", Payload{Body: []byte(`{"device_id":"G1","data":{"sensor_id":7,"temp":3.5}}`)}, []string{"G1/7 product_zone_temp=3.5"}},
+	{"auto", Payload{Body: []byte(`{"device":"G1","probe":"left","temp":3.5}`)}, []string{"G1/left product_zone_temp=3.5"}},
 	// thingsboard.io/docs/reference/mqtt-api and gateway-mqtt-api.
 	{"thingsboard", Payload{Topic: "v1/devices/me/telemetry", Client: "board-1", Body: []byte(`{"temperature":3.5}`)}, []string{"board-1 product_zone_temp=3.5"}},
 	// wirenboard.com: the topic of a device's control, and of what it says of it.
