@@ -1,6 +1,12 @@
 package account
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"context"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
+)
 
 // Principal is who makes a request: a person with a session, an API token, or
 // the operator of the machine. A person who is no member of the workspace that
@@ -115,4 +121,22 @@ func (p *Principal) RequirePerson() error {
 		return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires a signed-in user; API tokens cannot do it.")
 	}
 	return nil
+}
+
+// Member returns a member of a workspace with the rights that the person has now, for what was
+// asked for before: CodeForbidden where the person is none any more.
+func (s *Service) Member(ctx context.Context, workspaceID, userID int64) (Principal, error) {
+	p := Principal{UserID: userID, Session: true, lookedAt: workspaceID, strong: true}
+	all, err := s.store.People().Memberships(ctx, userID)
+	if err != nil {
+		return p, err
+	}
+	i := slices.IndexFunc(all, func(m store.MembershipView) bool { return m.WorkspaceID == workspaceID })
+	if i < 0 {
+		return p, p.errNoMember()
+	}
+	u, err := s.store.People().User(ctx, userID)
+	m := &all[i]
+	p.Locale, p.WorkspaceID, p.Role, p.Scopes, p.Limit = u.Locale, m.WorkspaceID, m.Role, m.Role.Scopes(), limitOf(m.Sites)
+	return p, err
 }

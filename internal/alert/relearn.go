@@ -14,6 +14,18 @@ func (s *State) Relearn(c *Config, p Presence, u *unit.State, now rimewatch.Time
 	return out
 }
 
+// RestsOnUsual reports whether an alert is active that rests on what is usual for the unit u:
+// Relearn would end it.
+func (s *State) RestsOnUsual(c *Config, p Presence, u *unit.State, now rimewatch.Time) bool {
+	x := newPass(c, &p, u, now, nil)
+	for set := s.pool.rules; set != 0; set &= set - 1 {
+		if i := lowest(set); s.ownBaseline(&x, i) && s.isActive(i) {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *State) relearn(x *pass, why rimewatch.Relearning) {
 	for set := s.pool.rules; set != 0; set &= set - 1 {
 		i := lowest(set)

@@ -238,7 +238,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	a.readings = submit.New(readings)
 	frame := httpapi.Config{
-		Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+		Acts: a.Store.Acts(), Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.loading, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	}
@@ -290,6 +290,7 @@ func (a *App) begin(ctx context.Context) error {
 	a.spawn(func(ctx context.Context) { a.Accounts.Run(ctx, a.now) })
 	a.spawn(a.runWatchdog)
 	a.spawn(a.runErasures)
+	a.spawn(a.runActs)
 	a.spawn(a.Sources.Run)
 	a.spawn(a.watchStore)
 	a.MQTT.Brokers.Start()

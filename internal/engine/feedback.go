@@ -17,7 +17,9 @@ type Verdicts [len(rimewatch.Verdicts)]uint16
 // judged takes note of a person's verdict on the prediction of a type; was is
 // the one that it replaces, "" when it is the first. A verdict that ends an open
 // prediction makes the device be learnt anew; the prediction itself is the
-// person's to end.
+// person's to end. That a prediction was a false alarm ends no alert about what is
+// measured: while one rests on what is usual for the unit, the predictor alone
+// begins anew.
 func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.Verdict, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	s.Verdicts.count(was, -1)
 	s.Verdicts.count(verdict, 1)
@@ -28,6 +30,9 @@ func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.
 	s.Predict.Relearn(&s.Unit, now, nil)
 	if verdict == rimewatch.Fixed {
 		return s.relearn(c, rimewatch.RelearnFixed, now, out)
+	}
+	if s.Alert.RestsOnUsual(&c.Alert, s.view(c), &s.Unit, now) {
+		return out
 	}
 	return s.relearn(c, rimewatch.RelearnFalseAlarm, now, out)
 }

@@ -7,7 +7,9 @@ import (
 	"net/netip"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -28,6 +30,8 @@ type Authenticator interface {
 	store.Answers
 	// Refused records a request that was refused.
 	Refused(ctx context.Context, p account.Principal, x account.Refusal, now rimewatch.Time)
+	// Member returns a member with the rights that the person has now: CodeForbidden.
+	Member(ctx context.Context, workspaceID, userID int64) (account.Principal, error)
 	// Person returns the person that a session is of.
 	Person(ctx context.Context, p account.Principal) (rimewatch.User, error)
 }
@@ -64,6 +68,10 @@ type Config struct {
 	Registerer   prometheus.Registerer // where request metrics are registered; nil = nowhere
 	Fallback     http.Handler          // serves what is not the API's, such as the web UI; nil = 404
 
+	// Acts keeps what people have asked for and may still take back; nil = nothing waits. Who
+	// has the frame calls CarryOut when an act is due.
+	Acts store.Resource[rimewatch.Act]
+
 	// Serves reports whether requests of a workspace are answered here; nil = all are.
 	Serves func(workspaceID int64) bool
 	// TicketPrefix returns what tickets begin with; nil = nothing.
@@ -98,6 +106,7 @@ type API struct {
 	bulk           *Places // for bodies over MaxSingleBody
 	bodies         *Places // for those over promptBody
 	tickets        ticketBox
+	acts           sync.Mutex // held while an act is added
 	keys           keys
 	secure         bool   // the public URL is https
 	sealed         string // host of the public URL when that is https, "" = it is not
@@ -162,7 +171,7 @@ func New(cfg Config, parts ...Part) (*API, error) {
 	for _, part := range parts {
 		routes = append(routes, part(a)...)
 	}
-	a.register(append(routes, a.streamRoutes()...))
+	a.register(slices.Concat(routes, a.streamRoutes(), a.actRoutes()))
 	return a, nil
 }
 

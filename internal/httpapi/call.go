@@ -28,6 +28,8 @@ type Call struct {
 	warnings  []string          // about parameters that the route does not know
 	mediaType string            // of the body
 	merges    bool              // the body is a merge patch
+	act       *rimewatch.Act    // what has waited and is carried out by the call; nil = the call is somebody's request
+	kept      string            // see Kept
 	// mediaParams are the parameters of the body's Content-Type.
 	mediaParams map[string]string
 	body        []byte // checked
@@ -73,6 +75,9 @@ func (c *Call) Words() phrase.Words { return phrase.In(c.Locale()) }
 func (c *Call) Body() (body []byte, mediaType string, params map[string]string) {
 	return c.body, c.mediaType, c.mediaParams
 }
+
+// JSON returns the JSON body, which the frame has checked; nil = there is none.
+func (c *Call) JSON() []byte { return c.body }
 
 // Header sets a response header.
 func (c *Call) Header(name, value string) { c.W.Header().Set(name, value) }

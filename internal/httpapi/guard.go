@@ -36,6 +36,11 @@ func SessionCookies() []string { return []string{tlsSessionCookie, sessionCookie
 func (a *API) admit(c *Call) *rimewatch.Error {
 	var e *rimewatch.Error
 	switch {
+	case c.act != nil:
+		var err error
+		if c.Principal, err = a.cfg.Auth.Member(c.R.Context(), c.act.WorkspaceID, c.act.UserID); err != nil {
+			e = AsError(err)
+		}
 	case c.route.Access.Public:
 		e = a.checkOrigin(c.R)
 	case c.route.socket:
@@ -197,7 +202,7 @@ func BearerToken(sent []string) (string, bool) {
 // limit counts the request against its token or person. Ingest counts against
 // the device instead.
 func (a *API) limit(c *Call) *rimewatch.Error {
-	if c.route.Access.Public {
+	if c.route.Access.Public || c.act != nil {
 		return nil
 	}
 	if c.route.PerDevice {

@@ -215,7 +215,7 @@ func (a *API) once(c *Call, r *http.Request) {
 			out := &held{ResponseWriter: w, status: http.StatusOK}
 			r := r.WithContext(ctx)
 			c.W, c.R = out, r
-			c.route.serve.ServeHTTP(out, r)
+			a.answerer(c).ServeHTTP(out, r)
 			c.W = w
 			if out.status/100 != 2 {
 				failed = out

@@ -28,6 +28,7 @@ type Resource[T any] struct {
 	Sited, SitedReads bool
 	Things            func(ctx context.Context) store.Resource[T]
 	Key               func(*T) (id, revision int64)
+	Named             func(*T) string                 // its name, by which people may take its deletion back; nil = it does not wait
 	Changed           func(ctx context.Context, x *T) // hears of every change; nil = nobody does
 	Cursors           *CursorCodec
 
@@ -80,7 +81,21 @@ func (r *Resource[T]) UpdateRow(bind binder) Route {
 func (r *Resource[T]) DeleteRow(bind binder) Route {
 	rt := r.row(http.MethodDelete, "/{id}", "delete", "Delete "+r.One)
 	rt.Description, rt.Also, rt.Bind = r.DeleteText, r.DeleteAlso, bind
+	if r.Named != nil {
+		rt.Undo = About(r.Name)
+	}
 	return rt
+}
+
+// Name finds the name of the thing that a call is about.
+func (r *Resource[T]) Name(c *Call) (string, error) {
+	id := IDInput{ID: c.R.PathValue("id")}
+	x, err := r.Things(c.R.Context()).Get(c.R.Context(), c.Workspace(), id.Number())
+	if err != nil {
+		return "", err
+	}
+	_, revision := r.Key(&x)
+	return r.Named(&x), store.CheckRevision(c.R.Context(), revision)
 }
 
 // Show sets the ETag of an answer about x.

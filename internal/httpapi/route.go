@@ -36,6 +36,7 @@ type Route struct {
 	Sited        bool             // heeds the sites that a principal is limited to; others are refused to such a one
 	Listed       string           // the member of the data that has the things of a Resource: its list is exported
 	Revised      bool             // is about one thing that has a revision: its ETag, and If-Match of changes
+	Undo         undo             // has calls of people wait, so that they can be taken back; nil = none waits
 	Repeats      bool             // writes more than once, and changes nothing when it is done again: see Work
 	socket       bool             // becomes a WebSocket: also takes tickets, and cookies only from our own pages
 	Bind         binder
@@ -139,6 +140,9 @@ func (a *API) register(routes []Route) {
 	a.checker.init(a.doc.Components.Schemas)
 	for i := range a.routes {
 		rt := &a.routes[i]
+		if rt.Undo != nil && rt.Accepted == nil {
+			rt.Accepted = reflect.TypeFor[ActData]()
+		}
 		rt.op = describe(rt)
 		rt.Bind(a, rt)
 		if rt.Direct != nil {
@@ -196,7 +200,7 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			a.once(c, r)
 			return
 		}
-		rt.serve.ServeHTTP(w, r)
+		a.answerer(c).ServeHTTP(w, r)
 	}
 }
 

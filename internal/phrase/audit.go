@@ -183,6 +183,9 @@ var auditTitles = map[string]string{
 	"alert.feedback":               "Prediction answered",
 	"alert.noted":                  "Note on an alert",
 	"alert.resolved":               "Alert resolved",
+	"act.created":                  "Asked for, to be done in ten seconds",
+	"act.undone":                   "Taken back before it was done",
+	"act.updated":                  "Could not be done",
 	"binding.deleted":              "Assignment of a sensor removed",
 	"binding.set":                  "Sensor assigned to a device",
 	"calibration.recorded":         "Calibration recorded",
@@ -262,14 +265,14 @@ var auditTitles = map[string]string{
 
 // auditSubjects name what it was done to, by the first word of the subject.
 var auditSubjects = map[string]string{
-	"alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "invitation": "invitation %s",
+	"act": "act %s", "alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "route": "route %s", "silence": "silence %s",
 	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "workspace": "workspace %s",
 }
 
 // auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
 var auditLabels = map[string]string{
-	"address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
+	"about": "Name", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
 	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "description": "Description", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",

@@ -18,17 +18,30 @@ func (s *Service) CreateKey(ctx context.Context, k *rimewatch.SourceKey) (key st
 	return key, s.cfg.Store.SourceKeys().Create(ctx, k)
 }
 
+// PrepareKey makes a key that may take the place of one (ReplaceKeyBy). It is given out here and
+// never again.
+func (s *Service) PrepareKey() (made rimewatch.SourceKey, key string) {
+	key = s.newKey()
+	made.Use(key)
+	return made, key
+}
+
 // ReplaceKey makes a key another one: what sends with the old one is refused at once. The
 // new one is given out here and never again.
 func (s *Service) ReplaceKey(ctx context.Context, workspaceID, id int64) (k rimewatch.SourceKey, key string, err error) {
-	key = s.newKey()
-	k, err = s.Keys().Update(ctx, workspaceID, id, func(k *rimewatch.SourceKey) error {
-		k.Use(key)
+	made, key := s.PrepareKey()
+	k, err = s.ReplaceKeyBy(ctx, workspaceID, id, &made)
+	return k, key, err
+}
+
+// ReplaceKeyBy is ReplaceKey by a key that was prepared.
+func (s *Service) ReplaceKeyBy(ctx context.Context, workspaceID, id int64, made *rimewatch.SourceKey) (rimewatch.SourceKey, error) {
+	return s.Keys().Update(ctx, workspaceID, id, func(k *rimewatch.SourceKey) error {
+		k.Hash, k.Prefix = made.Hash, made.Prefix
 		k.MadeAt = max(s.cfg.Now(), k.MadeAt+1)
 		k.UpdatedAt = k.MadeAt
 		return nil
 	})
-	return k, key, err
 }
 
 // rotate leaves a source with one key, a new one.

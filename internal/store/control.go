@@ -34,6 +34,8 @@ type Control interface {
 	Sites() Resource[rimewatch.Site]
 	// Contacts need their site (CodeValidationFailed).
 	Contacts() Resource[rimewatch.Contact]
+	// Acts are what people have asked for and may still take back.
+	Acts() Resource[rimewatch.Act]
 	// People has who may come in.
 	People() People
 }
@@ -156,7 +158,7 @@ type People interface {
 	// workspaces; CodeNotFound when the user is no member there.
 	SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error
 	// DeleteExpired drops sessions and password links that have expired, answers
-	// after AnswerLife, and invitations that have expired for InvitationGrace.
+	// after AnswerLife, acts that were settled ActLife ago, and invitations that have expired for InvitationGrace.
 	DeleteExpired(ctx context.Context, now rimewatch.Time) error
 
 	CreateToken(ctx context.Context, t *rimewatch.Token) error

@@ -253,6 +253,8 @@ type Everywhere interface {
 	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
 	// AllReportSchedules lists those that are enabled.
 	AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSchedule, error)
+	// AllDueActs lists at most limit acts that wait and are due, the oldest first.
+	AllDueActs(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Act, error)
 	// AllPendingDeliveries yields what is to be sent, by NextAttemptAt.
 	AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error
 }

@@ -52,3 +52,14 @@ func CheckRevision(ctx context.Context, n int64) error {
 	}
 	return nil
 }
+
+type rehearsalKey struct{}
+
+// Rehearse has the Delete of a Resource that ctx is given find out whether it could, and
+// delete nothing.
+func Rehearse(ctx context.Context) context.Context {
+	return context.WithValue(ctx, rehearsalKey{}, true)
+}
+
+// Rehearsed reports whether ctx is of Rehearse.
+func Rehearsed(ctx context.Context) bool { return ctx.Value(rehearsalKey{}) != nil }

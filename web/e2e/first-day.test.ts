@@ -84,7 +84,7 @@ describe('the first day', () => {
     await page.getByRole('button', { name: 'Resolve', exact: true }).click();
     await page.getByRole('dialog').getByLabel(/Note/).fill('Door was open');
     await page.getByRole('dialog').getByRole('button', { name: 'Resolve' }).click();
-    await page.getByText('Nothing needs your attention').waitFor();
+    await page.getByText('Nothing needs your attention').waitFor({ timeout: 60_000 }); // it can be taken back for ten seconds
     await expect.poll(async () => (await api.send('GET', '/v1/alerts/counts')).data.by_status).toEqual({ active: 0, resolved: 1 });
     await owner.quiet('the first day');
   });

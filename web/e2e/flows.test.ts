@@ -156,7 +156,7 @@ describe('the fleet', () => {
     await button('Retire Salad bar').click();
     await button('Retire', dialog()).click();
     await closed();
-    await page.getByText('Salad bar').first().waitFor({ state: 'detached' });
+    await button('Retire Salad bar').waitFor({ state: 'detached', timeout: 60_000 }); // it can be taken back for ten seconds
     expect((await api.send('GET', '/v1/devices')).data.devices).toHaveLength(1);
   });
 

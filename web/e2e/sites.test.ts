@@ -68,6 +68,6 @@ describe('sites', () => {
     await button('Remove Polar Service').click();
     await button('Remove', dialog()).click();
     await closed();
-    await page.getByText('There is no contact yet.').waitFor();
+    await page.getByText('There is no contact yet.').waitFor({ timeout: 60_000 }); // it can be taken back for ten seconds
   });
 });

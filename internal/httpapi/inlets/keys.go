@@ -2,7 +2,9 @@ package inlets
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
+	"reflect"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -49,6 +51,18 @@ type SourceKeyData struct {
 type SourceKeyGiven struct {
 	SourceKeyData
 	GivenKey
+}
+
+// SourceKeyLater is the data of the answer to a person who replaces a key.
+type SourceKeyLater struct {
+	httpapi.ActData
+	GivenKey
+}
+
+// keptKey is a new key that waits: of the key itself nothing is kept.
+type keptKey struct {
+	Hash   []byte `json:"hash"`
+	Prefix string `json:"prefix"`
 }
 
 // keysJSON adds to keys who was heard by them.
@@ -128,6 +142,7 @@ func (a *api) keyRoutes() []httpapi.Route {
 		Read: httpapi.Scope(rimewatch.ScopeDevicesRead), Write: httpapi.Scope(rimewatch.ScopeSources),
 		Things:  func(context.Context) store.Resource[rimewatch.SourceKey] { return a.sources.Keys() },
 		Key:     func(k *rimewatch.SourceKey) (id, revision int64) { return k.ID, k.Revision },
+		Named:   func(k *rimewatch.SourceKey) string { return k.Name },
 		Cursors: &a.cursors,
 
 		ListText:   "The keys by which senders reach sources of kind push, with who was heard by each, by id.",
@@ -149,9 +164,35 @@ func (a *api) keyRoutes() []httpapi.Route {
 		return given(ctx, &k, key)
 	}))
 	replace := httpapi.Route{Method: http.MethodPost, Path: r.Path + "/{id}/replace", ID: "replace-source-key", Tag: r.Tag, Summary: "Replace a key of a source", Access: r.Write, Revised: true,
-		Description: "A new key in the place of this one, which is refused at once. The source's other keys stay.",
+		Description: "A new key in the place of this one, which is refused at once, or, where a person replaces it, from effective_at of the act on: the new key is known from then on. The source's other keys stay.",
+		Accepted:    reflect.TypeFor[SourceKeyLater](),
+		Undo: func(c *httpapi.Call) (d httpapi.Delay, err error) {
+			if d.About, err = r.Name(c); err != nil {
+				return d, err
+			}
+			made, key := a.sources.PrepareKey()
+			kept, err := json.Marshal(keptKey{made.Hash[:], made.Prefix})
+			d.Keep = string(kept)
+			d.Answer = func(act httpapi.ActJSON) any {
+				return SourceKeyLater{httpapi.ActData{Act: act}, a.given(c.R.Context(), key)}
+			}
+			return d, err
+		},
 		Bind: httpapi.Handle(func(ctx context.Context, in *httpapi.IDInput) (out SourceKeyGiven, err error) {
-			k, key, err := a.sources.ReplaceKey(ctx, httpapi.CallOf(ctx).Workspace(), in.Number())
+			c := httpapi.CallOf(ctx)
+			if kept := c.Kept(); kept != "" {
+				var made keptKey
+				if err := json.Unmarshal([]byte(kept), &made); err != nil {
+					return out, err
+				}
+				by := rimewatch.SourceKey{Hash: [32]byte(made.Hash), Prefix: made.Prefix}
+				k, err := a.sources.ReplaceKeyBy(ctx, c.Workspace(), in.Number(), &by)
+				if err == nil {
+					out.SourceKeyData, err = a.showKey(ctx, &k)
+				}
+				return out, err
+			}
+			k, key, err := a.sources.ReplaceKey(ctx, c.Workspace(), in.Number())
 			if err != nil {
 				return out, err
 			}

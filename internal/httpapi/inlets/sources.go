@@ -400,6 +400,16 @@ func (a *api) remove(ctx context.Context, in *SourceInput) (SourceData, error) {
 	return SourceData{shown}, err
 }
 
+// nameOf finds the name of the source that a call is about.
+func (a *api) nameOf(c *httpapi.Call) (string, error) {
+	id, err := a.sourceID(c.R.Context(), &SourceInput{ID: c.R.PathValue("id")})
+	if err != nil {
+		return "", err
+	}
+	s, err := a.sources.Source(c.R.Context(), c.Workspace(), id)
+	return s.Name, err
+}
+
 // PreviewBody is a payload to be tried.
 type PreviewBody struct {
 	Payload          any               `json:"payload,omitempty" doc:"As the sender would send it."`
@@ -442,7 +452,7 @@ func (a *api) sourceRoutes() []httpapi.Route {
 			Description: "A source of kind push gets a key. Senders use it, or another one of `/v1/source-keys`, in the URL `/in/{key}` (any JSON; GET with parameters too), as the token or password of Influx line protocol (`/api/v2/write`, `/write`), and as the password at the MQTT listener. It is good for nothing else.", Bind: httpapi.Handle(a.create)},
 		{Method: http.MethodGet, Path: "/v1/sources/{id}", ID: "get-source", Tag: "Sources", Summary: "Get a source", Access: read, Bind: httpapi.Handle(a.get)},
 		{Method: http.MethodPatch, Path: "/v1/sources/{id}", ID: "update-source", Tag: "Sources", Summary: "Change a source", Access: admin, Body: httpapi.JSONBody, Also: conflict, Bind: httpapi.Handle(a.update)},
-		{Method: http.MethodDelete, Path: "/v1/sources/{id}", ID: "delete-source", Tag: "Sources", Summary: "Delete a source", Access: admin, Also: conflict,
+		{Method: http.MethodDelete, Path: "/v1/sources/{id}", ID: "delete-source", Tag: "Sources", Summary: "Delete a source", Access: admin, Also: conflict, Undo: httpapi.About(a.nameOf),
 			Description: "Its keys, bindings and held payloads are deleted with it.", Bind: httpapi.Handle(a.remove)},
 		{Method: http.MethodPost, Path: "/v1/sources/{id}/preview", ID: "preview-payload", Tag: "Sources", Summary: "Try a payload", Access: read, Body: httpapi.JSONBody,
 			Description: "Shows how a payload would be read, each field with where it came from or why it is absent, and stores nothing.", Bind: httpapi.Handle(a.preview)},

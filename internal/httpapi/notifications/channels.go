@@ -266,6 +266,7 @@ func (a *api) channelRoutes() []httpapi.Route {
 		Path: "/v1/channels", ID: "channel", Tag: "Notifications", One: "a channel", Many: "channels", Read: admin, Write: admin,
 		Things:  func(context.Context) store.Resource[rimewatch.Channel] { return a.Store.Channels() },
 		Key:     func(c *rimewatch.Channel) (id, revision int64) { return c.ID, c.Revision },
+		Named:   func(c *rimewatch.Channel) string { return c.Name },
 		Changed: func(ctx context.Context, _ *rimewatch.Channel) { a.changed(ctx) },
 		Cursors: &a.cursors,
 
@@ -275,9 +276,17 @@ func (a *api) channelRoutes() []httpapi.Route {
 		Also:       conflict, DeleteAlso: conflict,
 	}
 	a.channels = r
+	remove := httpapi.Delete(r)
+	remove.Undo = httpapi.About(func(c *httpapi.Call) (name string, err error) {
+		if name, err = r.Name(c); err == nil {
+			in := httpapi.IDInput{ID: c.R.PathValue("id")}
+			err = a.Store.Channels().Delete(store.Rehearse(c.R.Context()), c.Workspace(), in.Number())
+		}
+		return name, err
+	})
 	return []httpapi.Route{
 		httpapi.List(r, httpapi.All, a.listChannels), r.CreateRow(httpapi.Handle(a.createChannel)), httpapi.Get(r, showChannel),
-		r.UpdateRow(httpapi.Handle(a.updateChannel)), httpapi.Delete(r),
+		r.UpdateRow(httpapi.Handle(a.updateChannel)), remove,
 		{
 			Method: http.MethodPost, Path: "/v1/channels/{id}/test", ID: "test-channel", Tag: "Notifications", Summary: "Send a test", Access: admin,
 			Description: fmt.Sprintf("Sends now and waits up to ten seconds for the outcome, which is in the delivery's status and last_error. A workspace may send %d a minute by hand.", sendPerMinute),

@@ -174,6 +174,7 @@ func (a *api) scheduleRoutes() []httpapi.Route {
 		Path: "/v1/report-schedules", ID: "report-schedule", Tag: "Notifications", One: "a scheduled report", Many: "scheduled reports", Read: admin, Write: admin,
 		Things:  func(context.Context) store.Resource[rimewatch.ReportSchedule] { return a.Store.ReportSchedules() },
 		Key:     func(s *rimewatch.ReportSchedule) (id, revision int64) { return s.ID, s.Revision },
+		Named:   func(*rimewatch.ReportSchedule) string { return "" },
 		Cursors: &a.cursors,
 
 		ListText:   "Temperature logs that are mailed as a PDF at six in the morning of the day after their week or month, by the clock of their site, or of the workspace for all sites.",

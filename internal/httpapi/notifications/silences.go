@@ -2,6 +2,8 @@ package notifications
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -126,6 +128,29 @@ func endSilence(ctx context.Context, s *rimewatch.Silence) error {
 	return nil
 }
 
+// breadth has a silence wait that is about more than one site. It refuses what cannot be made.
+func (a *api) breadth(c *httpapi.Call) (d httpapi.Delay, err error) {
+	var b SilenceCreate
+	if err := json.Unmarshal(c.JSON(), &b); err != nil {
+		return d, err
+	}
+	s, err := a.newSilence(c.R.Context(), &b)
+	if err == nil {
+		err = s.Check()
+	}
+	if err != nil {
+		return d, err
+	}
+	sites := slices.Clone(s.Match.SiteIDs)
+	for _, serial := range b.Match.DeviceSerials {
+		if who := a.Store.Identify(c.Workspace(), []byte(serial)); who != nil {
+			sites = append(sites, who.SiteID)
+		}
+	}
+	slices.Sort(sites)
+	return httpapi.Delay{About: s.Comment, Now: len(slices.Compact(sites)) == 1 || len(s.Match.DeviceIDs) == 1}, nil
+}
+
 func (a *api) silenceRoutes() []httpapi.Route {
 	r := &httpapi.Resource[rimewatch.Silence]{
 		Path: "/v1/silences", ID: "silence", Tag: "Notifications", One: "a silence", Many: "silences",
@@ -139,8 +164,10 @@ func (a *api) silenceRoutes() []httpapi.Route {
 		CreateText: "Matching alerts are recorded, but nobody is notified. Those still active when the silence ends are sent then. At most 500 that are active, planned or ended within the last week; 409 beyond that.",
 		Also:       []rimewatch.Code{rimewatch.CodeUnknownDevice},
 	}
+	create := httpapi.Create(r, a.newSilence, a.showSilence)
+	create.Undo = a.breadth
 	return []httpapi.Route{
-		httpapi.List(r, selectSilences, a.listSilences), httpapi.Create(r, a.newSilence, a.showSilence), httpapi.Get(r, a.showSilence),
+		httpapi.List(r, selectSilences, a.listSilences), create, httpapi.Get(r, a.showSilence),
 		httpapi.Act(r, "end", "End a silence", endSilence, a.showSilence),
 	}
 }

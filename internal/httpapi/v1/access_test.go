@@ -126,6 +126,9 @@ func TestStaysWithPeople(t *testing.T) {
 	for _, id := range own {
 		want[id] = "it is about that person's own account"
 	}
+	for _, id := range []string{"list-acts", "get-act", "undo-act"} {
+		want[id] = "only what people do waits, tokens act at once"
+	}
 	got := make(map[string]string)
 	r := newRig(t, withSources)
 	for i := range r.api.Routes() {

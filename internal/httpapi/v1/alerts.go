@@ -133,6 +133,21 @@ func (a alerts) resolveAlert(ctx context.Context, in *httpapi.AlertBody[*Resolve
 	return alertData(ctx)(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), in.Number(), by, note))
 }
 
+// activeUnit finds the name of the unit or site that an active alert is about.
+func (a alerts) activeUnit(c *httpapi.Call) (string, error) {
+	in := httpapi.AlertIDInput{ID: c.R.PathValue("id")}
+	v, err := a.cfg.Alerts.Alert(c.R.Context(), c.Workspace(), in.Number())
+	switch {
+	case err != nil:
+		return "", err
+	case v.Status != rimewatch.AlertActive:
+		return "", rimewatch.Errorf(rimewatch.CodeAlertNotActive, "The alert is no longer active.")
+	case v.DeviceName == "" && v.Site != nil:
+		return v.Site.Name, nil
+	}
+	return v.DeviceName, nil
+}
+
 // AlertCountsInput narrows the counts.
 type AlertCountsInput struct {
 	Since string `query:"since" format:"date-time" doc:"Only alerts triggered at or after this."`
@@ -235,7 +250,7 @@ func (a alerts) alertRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/alerts/{id}/resolve", Sited: true, ID: "resolve-alert", Tag: "Alerts", Summary: "Resolve an alert", Access: write,
-			Body: httpapi.OptionalJSONBody, Also: gone,
+			Body: httpapi.OptionalJSONBody, Also: gone, Undo: httpapi.About(a.activeUnit),
 			Description: "When the condition still holds, a new alert opens: after 30 minutes for a warning, 5 minutes for a critical one.", Bind: httpapi.Handle(a.resolveAlert),
 		},
 		{

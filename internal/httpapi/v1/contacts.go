@@ -99,6 +99,7 @@ func (a workspaces) contactRoutes() []httpapi.Route {
 		Read: httpapi.Scope(rimewatch.ScopeDevicesRead), Write: httpapi.Scope(rimewatch.ScopeDevicesWrite), Sited: true,
 		Things:  func(context.Context) store.Resource[rimewatch.Contact] { return a.cfg.Store.Contacts() },
 		Key:     func(c *rimewatch.Contact) (id, revision int64) { return c.ID, c.Revision },
+		Named:   func(c *rimewatch.Contact) string { return c.Name },
 		Cursors: &a.cursors,
 
 		ListText: "Whom to call about a site, by id. Somebody who is limited to sites has those of these sites.", CreateText: "At most 1000; 409 beyond that.",

@@ -394,6 +394,16 @@ func (a devices) deleteDevice(ctx context.Context, in *httpapi.SerialInput) (Dev
 	return DeviceData{a.deviceDetail(&v, httpapi.CallOf(ctx).Words())}, nil
 }
 
+// nameOf finds the name of the device that a call is about.
+func (a devices) nameOf(c *httpapi.Call) (string, error) {
+	serial, err := (&httpapi.SerialInput{Serial: c.R.PathValue("serial")}).Known()
+	if err != nil {
+		return "", err
+	}
+	v, err := a.cfg.Fleet.Device(c.R.Context(), c.Workspace(), serial)
+	return v.Name, err
+}
+
 func (a devices) deviceRoutes() []httpapi.Route {
 	read, write := httpapi.Scope(rimewatch.ScopeDevicesRead), httpapi.Scope(rimewatch.ScopeDevicesWrite)
 	return []httpapi.Route{
@@ -417,6 +427,7 @@ func (a devices) deviceRoutes() []httpapi.Route {
 		{
 			Method: http.MethodDelete, Path: "/v1/devices/{serial}", Sited: true, ID: "delete-device", Tag: "Devices", Summary: "Delete a device", Access: write,
 			Description: "Its history and alerts are kept, its active alerts resolve as superseded. The serial may be registered again.",
+			Undo:        httpapi.About(a.nameOf),
 			Bind:        httpapi.Handle(a.deleteDevice),
 		},
 		{

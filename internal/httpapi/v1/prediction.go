@@ -2,6 +2,7 @@ package v1
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 
 	"github.com/rimewatch/rimewatch"
@@ -78,6 +79,21 @@ func (a devices) giveFeedback(ctx context.Context, in *httpapi.AlertBody[Feedbac
 	return alertData(ctx)(a.cfg.Writer.Feedback(ctx, c.Workspace(), in.Number(), by, in.Body.Verdict, note))
 }
 
+// judgement finds what a verdict is about. One that ends nothing does not wait.
+func (a devices) judgement(c *httpapi.Call) (d httpapi.Delay, err error) {
+	in := httpapi.AlertIDInput{ID: c.R.PathValue("id")}
+	v, err := a.cfg.Alerts.Alert(c.R.Context(), c.Workspace(), in.Number())
+	if err != nil {
+		return d, err
+	}
+	var body FeedbackBody
+	if err := json.Unmarshal(c.JSON(), &body); err != nil {
+		return d, err
+	}
+	ends := body.Verdict == rimewatch.FalseAlarm || body.Verdict == rimewatch.Fixed
+	return httpapi.Delay{About: v.DeviceName, Now: v.Status != rimewatch.AlertActive || v.Prediction == nil || !ends}, nil
+}
+
 func (a devices) predictionRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{
@@ -96,6 +112,7 @@ func (a devices) predictionRoutes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", Sited: true, ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
 			Description: "Records whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
+			Undo:        a.judgement,
 			Bind:        httpapi.Handle(a.giveFeedback),
 		},
 	}

@@ -75,10 +75,14 @@ func TestPredictions(t *testing.T) {
 		{name: "counted", req: get("/v1/devices/A/prediction", r.read), status: 200, want: map[string]any{"data.prediction.feedback.useful": 1, "data.prediction.state": "alarmed"}},
 		{
 			name: "fixed", req: r.browser(post("/v1/alerts/1/feedback", "", `{"verdict":"fixed","note":"new compressor"}`)), status: 200,
+			want: map[string]any{"data.act.does": "give-feedback", "data.act.about": "Unit A"}, events: []string{"alert.resolved"},
+		},
+		{
+			name: "it is over", req: get("/v1/alerts/1", r.read), status: 200,
 			want: map[string]any{
 				"data.alert.status": "resolved", "data.alert.resolution": "manual", "data.alert.resolved_by": "Olga", "data.alert.note": "new compressor",
 				"data.alert.feedback.verdict": "fixed", "data.alert.feedback.by": "Olga", "data.alert.feedback.at": r.now().String(),
-			}, events: []string{"alert.resolved"},
+			},
 		},
 		{
 			name: "learnt anew", req: get("/v1/devices/A/prediction", r.read), status: 200,

@@ -97,6 +97,7 @@ func (a workspaces) siteRoutes() []httpapi.Route {
 			return emptied{a.cfg.Accounts.Sites(httpapi.CallOf(ctx).Principal), a.cfg.Writer}
 		},
 		Key:     func(s *rimewatch.Site) (id, revision int64) { return s.ID, s.Revision },
+		Named:   func(s *rimewatch.Site) string { return s.Name },
 		Cursors: &a.cursors,
 
 		DeleteText: "Its devices stay, without a site.",

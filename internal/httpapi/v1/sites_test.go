@@ -76,6 +76,9 @@ func TestSitesAreApart(t *testing.T) {
 		}
 		kind, _, _ := strings.Cut(strings.TrimPrefix(rt.Path, "/v1/"), "/")
 		for _, limited := range r.by(sample(rt)) {
+			if kind == "acts" && limited.token != "" {
+				continue // they are of people
+			}
 			ask := func(serial, id string) (int, string) {
 				q := limited
 				q.path = httpapi.Prefix + strings.NewReplacer("{serial}", serial, "{id}", id).Replace(rt.Path)

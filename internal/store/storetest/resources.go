@@ -70,6 +70,21 @@ func kinds() []kind {
 			},
 			edit: func(x *rimewatch.Contact) { x.Phone, x.UpdatedAt = x.Phone+"1", x.UpdatedAt+1 },
 		},
+		resource[rimewatch.Act]{
+			word: "act", of: store.Store.Acts, most: rimewatch.MaxActs, ends: true, elsewhere: []string{"SettledAt", "SettledBy", "Failure"},
+			make: func(_ *fixture, w, _ int64, n int) rimewatch.Act {
+				return rimewatch.Act{
+					WorkspaceID: w, UserID: 5, By: "Ada <ada@example.com>", Does: "delete-site", About: fmt.Sprint("Shop ", n), Method: "DELETE", Target: "/api/v1/sites/4",
+					IfMatch: `"3"`, Body: `{"note":"x"}`, EffectiveAt: endOf(n), State: rimewatch.ActPending, CreatedAt: t0,
+				}
+			},
+			key: func(x *rimewatch.Act) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
+			},
+			edit: func(x *rimewatch.Act) {
+				x.State, x.SettledAt, x.SettledBy, x.Failure = rimewatch.ActFailed, t0+1, "Bob", x.Failure+"gone"
+			},
+		},
 		resource[rimewatch.Channel]{
 			word: "channel", of: store.Store.Channels, most: rimewatch.MaxChannels, elsewhere: []string{"ChannelHealth"},
 			make: func(f *fixture, w, _ int64, n int) rimewatch.Channel {
@@ -486,6 +501,8 @@ func (r resource[T]) atOnce(f *fixture, x T) T {
 // deleted deletes one of a list.
 func (r resource[T]) deleted(f *fixture, w *world, list []T, i int) []T {
 	id := *r.key(&list[i]).id
+	f.must(r.of(f.s).Delete(store.Rehearse(f.ctx), w.mine, id))
+	r.entries(f, w.mine, "deleted", 0)
 	f.must(r.of(f.s).Delete(store.IfRevision(f.ctx, 1), w.mine, id))
 	f.code(r.of(f.s).Delete(f.ctx, w.mine, id), rimewatch.CodeNotFound)
 	_, err := r.of(f.s).Get(f.ctx, w.mine, id)

@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -188,7 +189,7 @@ func (h handle[T]) Update(ctx context.Context, workspaceID, id int64, change fun
 
 // Delete implements store.Resource.
 func (h handle[T]) Delete(ctx context.Context, workspaceID, id int64) error {
-	return h.t.write(ctx, func(conn Conn) error {
+	err := h.t.write(ctx, func(conn Conn) error {
 		x, err := h.r.of(ctx, conn, workspaceID, id)
 		if err != nil {
 			return err
@@ -202,9 +203,19 @@ func (h handle[T]) Delete(ctx context.Context, workspaceID, id int64) error {
 		if err := h.remove(conn, &x); err != nil {
 			return err
 		}
+		if store.Rehearsed(ctx) {
+			return errRehearsed
+		}
 		return h.r.audit(ctx, h.t, conn, &x, h.r.deleted, h.r.fields(&x))
 	})
+	if errors.Is(err, errRehearsed) {
+		return nil
+	}
+	return err
 }
+
+// errRehearsed rolls back what was only to be tried.
+var errRehearsed = errors.New("rehearsed")
 
 // Get implements store.Resource.
 func (h handle[T]) Get(ctx context.Context, workspaceID, id int64) (x T, err error) {

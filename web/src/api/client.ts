@@ -17,6 +17,7 @@ export type Summary = Schemas['HealthSummary'];
 export type Coverage = Schemas['Coverage'];
 export type Hold = Schemas['Hold'];
 export type Me = Schemas['Me'];
+export type Act = Schemas['ActJSON'];
 export type Latest = Schemas['LatestReading'];
 export type Reading = Schemas['Reading'];
 export type Bucket = Schemas['HistoryBucket'];
@@ -156,6 +157,12 @@ export function whenSignedOut(fn: () => void) {
   onSignedOut = fn;
 }
 
+// Who is to hear of what the server has kept for later.
+let onLater: (act: Act) => void = () => {};
+export function whenLater(fn: typeof onLater) {
+  onLater = fn;
+}
+
 interface Answer {
   data?: unknown;
   error?: unknown;
@@ -184,7 +191,11 @@ export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> 
     throw new Failure(0, 'offline', tr('The server cannot be reached.'));
   }
   const envelope = answer.data as Envelope | undefined;
-  if (envelope?.success) return envelope.data as Data<T>;
+  if (envelope?.success) {
+    const { act } = envelope.data as { act?: Act };
+    if (answer.response.status === 202 && act) onLater(act);
+    return envelope.data as Data<T>;
+  }
   const status = answer.response.status;
   const said = (answer.error as { error?: Schemas['FailureDetail'] } | undefined)?.error;
   const failure = said

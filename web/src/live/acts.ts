@@ -4,7 +4,6 @@ import { session } from '../session.svelte';
 import { optimistic, toasts } from '../ui/toasts.svelte';
 import { clock } from './clock.svelte';
 import { fleet } from './fleet.svelte';
-import { tr } from '../words/tr';
 
 const soon = 30_000; // ms: what is shown as done and was not heard of is taken back
 
@@ -26,16 +25,12 @@ export async function acknowledge(a: Alert, see: (a: Alert) => void = () => {}):
   if (got) put(got.alert);
 }
 
-/** resolve says: it is over, whatever the readings say. */
+/** resolve says: it is over, whatever the readings say. It is so in ten seconds, unless it is taken back. */
 export async function resolve(a: Alert): Promise<void> {
-  const shown = { ...a, status: 'resolved', resolved_at: new Date(clock.exact()).toISOString(), resolution: 'manual' } as const;
-  const got = await optimistic(
-    () => fleet.putAlert(shown),
-    () => ask(api.POST('/v1/alerts/{id}/resolve', { params: { path: { id: String(a.id) } }, body: {}, signal: AbortSignal.timeout(soon) })),
-    () => fleet.takeBack(shown, a),
-  );
-  if (got) {
-    fleet.putAlert(got.alert);
-    toasts.say(tr('Resolved.'));
+  try {
+    const got = await ask(api.POST('/v1/alerts/{id}/resolve', { params: { path: { id: String(a.id) } }, body: {}, signal: AbortSignal.timeout(soon) }));
+    if ('alert' in got) fleet.putAlert(got.alert);
+  } catch (e) {
+    toasts.say((e as Error).message, true);
   }
 }

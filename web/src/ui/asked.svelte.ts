@@ -1,3 +1,6 @@
+import { untrack } from 'svelte';
+import { undo } from '../live/undo.svelte';
+
 // What a page asked the server for: on its way, here, or failed.
 export class Asked<T> {
   value = $state.raw<T | null>(null);
@@ -6,7 +9,10 @@ export class Asked<T> {
   private turn = 0;
 
   constructor(private readonly ask: () => Promise<T>) {
-    void this.load();
+    $effect(() => {
+      void undo.settled;
+      untrack(this.load);
+    });
   }
 
   /** load asks again; what is shown stays until the answer is here. */

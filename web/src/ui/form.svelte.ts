@@ -2,6 +2,7 @@
 // which field comes back to the field.
 import { Failure } from '../api/client';
 import { clock } from '../live/clock.svelte';
+import { undo } from '../live/undo.svelte';
 import { humanised } from '../words/format';
 import { sentence } from '../words/sentence';
 import { toasts } from './toasts.svelte';
@@ -25,9 +26,10 @@ export class Form {
     this.clear();
     this.since = since;
     try {
+      const asked = undo.asked;
       await call();
       this.since = 0;
-      if (done) toasts.say(done);
+      if (done && asked === undo.asked) toasts.say(done); // what waits is not done yet
       return true;
     } catch (e) {
       if (e instanceof Failure) this.fields = e.fields;
