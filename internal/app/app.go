@@ -238,7 +238,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	a.readings = submit.New(readings)
 	frame := httpapi.Config{
-		Acts: a.Store.Acts(), Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+		Acts: func() store.Resource[rimewatch.Act] { return a.Store.Acts() }, Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.loading, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	}

@@ -106,7 +106,7 @@ func (a *API) later(c *Call, d *Delay) error {
 	}
 	a.acts.Lock()
 	defer a.acts.Unlock()
-	waiting, _, err := a.cfg.Acts.Select(ctx, c.Workspace(), store.Selection{EndAfter: c.Now})
+	waiting, _, err := a.cfg.Acts().Select(ctx, c.Workspace(), store.Selection{EndAfter: c.Now})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (a *API) later(c *Call, d *Delay) error {
 		if d.Keep != "" {
 			x.Body = d.Keep
 		}
-		if err := a.cfg.Acts.Create(ctx, &x); err != nil {
+		if err := a.cfg.Acts().Create(ctx, &x); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (a *API) CarryOut(ctx context.Context, x *rimewatch.Act) error {
 	if a.cfg.Serves != nil && !a.cfg.Serves(x.WorkspaceID) || a.cfg.Loading != nil && a.cfg.Loading(ctx) {
 		return nil
 	}
-	now, err := a.cfg.Acts.Get(ctx, x.WorkspaceID, x.ID)
+	now, err := a.cfg.Acts().Get(ctx, x.WorkspaceID, x.ID)
 	if err != nil || now.State != rimewatch.ActPending {
 		return err
 	}
@@ -150,7 +150,7 @@ func (a *API) CarryOut(ctx context.Context, x *rimewatch.Act) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.cfg.Acts.Update(store.WithActor(ctx, x.By), x.WorkspaceID, x.ID, func(x *rimewatch.Act) error {
+	_, err = a.cfg.Acts().Update(store.WithActor(ctx, x.By), x.WorkspaceID, x.ID, func(x *rimewatch.Act) error {
 		x.State, x.SettledAt, x.Failure = rimewatch.ActDone, a.cfg.Now(), failure
 		if failure != "" {
 			x.State = rimewatch.ActFailed
@@ -217,12 +217,12 @@ func (a *API) actRoutes() []Route {
 	r := &Resource[rimewatch.Act]{
 		Path: "/v1/acts", ID: "act", Tag: "Workspace", One: "an act", Many: "acts that can be taken back",
 		Read: Person(rimewatch.RoleViewer, actsOfPeople), Sited: true,
-		Things: func(context.Context) store.Resource[rimewatch.Act] { return a.cfg.Acts },
+		Things: func(context.Context) store.Resource[rimewatch.Act] { return a.cfg.Acts() },
 		Key:    func(x *rimewatch.Act) (id, revision int64) { return x.ID, x.Revision },
 	}
 	list := r.ListRow(Handle(func(ctx context.Context, _ *NoInput) (ActList, error) {
 		c := CallOf(ctx)
-		all, _, err := a.cfg.Acts.Select(ctx, c.Workspace(), store.Selection{EndAfter: c.Now})
+		all, _, err := a.cfg.Acts().Select(ctx, c.Workspace(), store.Selection{EndAfter: c.Now})
 		out := ActList{Acts: []ActJSON{}}
 		for i := range all {
 			if all[i].State == rimewatch.ActPending && a.mayUndo(c, &all[i]) {
@@ -253,7 +253,7 @@ func (a *API) actRoutes() []Route {
 		if err != nil {
 			return ActData{}, err
 		}
-		x, err := a.cfg.Acts.Update(ctx, c.Workspace(), in.Number(), func(x *rimewatch.Act) error {
+		x, err := a.cfg.Acts().Update(ctx, c.Workspace(), in.Number(), func(x *rimewatch.Act) error {
 			switch {
 			case x.State == rimewatch.ActUndone:
 			case x.State != rimewatch.ActPending || c.Now >= x.EffectiveAt:
@@ -276,7 +276,7 @@ const actsOfPeople = "only what people do waits, tokens act at once"
 
 // act finds one that the caller may take back.
 func (a *API) act(c *Call, id int64) (rimewatch.Act, error) {
-	x, err := a.cfg.Acts.Get(c.R.Context(), c.Workspace(), id)
+	x, err := a.cfg.Acts().Get(c.R.Context(), c.Workspace(), id)
 	if err == nil && !a.mayUndo(c, &x) {
 		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such act.")
 	}

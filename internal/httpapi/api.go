@@ -70,7 +70,7 @@ type Config struct {
 
 	// Acts keeps what people have asked for and may still take back; nil = nothing waits. Who
 	// has the frame calls CarryOut when an act is due.
-	Acts store.Resource[rimewatch.Act]
+	Acts func() store.Resource[rimewatch.Act]
 
 	// Serves reports whether requests of a workspace are answered here; nil = all are.
 	Serves func(workspaceID int64) bool

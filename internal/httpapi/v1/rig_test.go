@@ -191,7 +191,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		return notify.Coverage(ctx, r.store, workspaceID, r.now())
 	}
 	cfg := whole{
-		frame: frame{Acts: r.store.Acts(), Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
+		frame: frame{Acts: func() store.Resource[rimewatch.Act] { return r.store.Acts() }, Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Store: r.store, Quotas: rigQuotas, Coverage: covered, CursorKey: key,
