@@ -200,7 +200,7 @@ func TestOrderOfChecks(t *testing.T) {
 		{says: "on the ingest route too: content type", req: q("POST", "/v1/readings", n.feed, "text/csv", big), status: 415, code: "unsupported_media_type"},
 		{says: "on the ingest route too: scope", req: q("POST", "/v1/readings", n.read, "text/csv", big), status: 403, code: "forbidden"},
 		{says: "on the ingest route too: authentication", req: q("POST", "/v1/readings", "rw_x", "text/csv", big), status: 401, code: "unauthenticated"},
-		{says: "on the ingest route too: method", req: q("PUT", "/v1/readings", "rw_x", "text/plain", "x"), status: 405, code: "method_not_allowed", header: map[string]string{"Allow": "POST"}},
+		{says: "on the ingest route too: method", req: q("PUT", "/v1/readings", "rw_x", "text/plain", "x"), status: 405, code: "method_not_allowed", header: map[string]string{"Allow": "GET, HEAD, POST"}},
 	})
 }
 

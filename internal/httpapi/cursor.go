@@ -23,6 +23,7 @@ const (
 	CursorDeliveries  CursorKind = 'n'
 	CursorResource    CursorKind = 'r'
 	CursorEvents      CursorKind = 'e'
+	CursorHistories   CursorKind = 'm'
 )
 
 // CursorCodec writes places in lists as opaque text: a version, the kind, two

@@ -292,6 +292,9 @@ func (a *API) finishOperation(rt *Route) {
 	if rt.CSV {
 		ok.Content[TypeCSV] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "One header line, then a row each; RFC 4180."}}
 	}
+	if rt.NDJSON {
+		ok.Content[TypeNDJSON] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A JSON object a line."}}
+	}
 	if rt.socket {
 		ok.Content = nil
 	}

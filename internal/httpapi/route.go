@@ -28,6 +28,7 @@ type Route struct {
 	Accepted     reflect.Type     // of the data of a 202, which is a success too; nil = there is none
 	Also         []rimewatch.Code // failures beyond those that access, body and path imply
 	CSV          bool             // answers CSV to those who accept it
+	NDJSON       bool             // and lines of JSON
 	PDF          bool             // and PDF
 	ZIP          bool             // answers a ZIP alone
 	Text         bool             // answers plain text alone

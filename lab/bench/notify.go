@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -64,6 +65,50 @@ func benchNotify(o *options) error {
 	row("acknowledged → at the webhook's receiver, p50 / p99 / worst", fmt.Sprintf("%.1f / %.1f / %.1f ms", ms(lat.quantile(.5)), ms(lat.quantile(.99)), ms(lat.quantile(1))), "worst < 200 ms", lat.quantile(1) < 200*time.Millisecond)
 	row("  POST beside it, p50 / p99 / worst", fmt.Sprintf("%.1f / %.1f / %.1f ms", ms(m.quantile(.5)), ms(m.quantile(.99)), ms(m.quantile(1))), "", true)
 	return notifyOutage(o, s, box)
+}
+
+// benchEvents: how soon after the acknowledged reading that makes it happen an event is at a
+// program, while other readings come in.
+func benchEvents(o *options) error {
+	heading("Events to a webhook: %d readings/s beside them", notifyRate)
+	s, err := start("child-app", filepath.Join(o.dir, "events"))
+	if err != nil {
+		return err
+	}
+	defer s.kill()
+	n := int(o.span() / notifyEvery)
+	if err := createDevices(s, notifyDevices, ""); err != nil {
+		return err
+	}
+	if err := createHot(s, "ONE", n); err != nil {
+		return err
+	}
+	box := &box{came: make(map[string]time.Time)}
+	receiver := httptest.NewServer(box)
+	defer receiver.Close()
+	if _, err := s.order("program " + receiver.URL + " whsec_" + base64.StdEncoding.EncodeToString([]byte(strings.Repeat("k", 32)))); err != nil {
+		return err
+	}
+	acked := make(chan map[string]time.Time, 1)
+	failed := make(chan error, 1)
+	go func() {
+		m, err := heat(s, n)
+		acked <- m
+		failed <- err
+	}()
+	m, err := paced(s, notifyRate, 32, o.span(), nil)
+	if err != nil {
+		return err
+	}
+	at := <-acked
+	if err := <-failed; err != nil {
+		return err
+	}
+	lat := box.wait(at, 10*time.Second)
+	row(fmt.Sprintf("events at %.0f readings/s, of which arrived", m.rate()), fmt.Sprintf("%d of %d", len(lat.times), n), "all", len(lat.times) == n)
+	row("acknowledged → at the program, p50 / p99 / worst", fmt.Sprintf("%.1f / %.1f / %.1f ms", ms(lat.quantile(.5)), ms(lat.quantile(.99)), ms(lat.quantile(1))), "p99 < 250 ms", lat.quantile(.99) < 250*time.Millisecond)
+	row("  POST beside it, p50 / p99 / worst", fmt.Sprintf("%.1f / %.1f / %.1f ms", ms(m.quantile(.5)), ms(m.quantile(.99)), ms(m.quantile(1))), "", true)
+	return nil
 }
 
 // notifyOutage: thousands of alerts in one request hold neither readings nor
@@ -160,7 +205,12 @@ type box struct {
 func (b *box) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	var m struct {
-		Data struct{ Device struct{ Serial string } }
+		Data struct {
+			Device struct{ Serial string } // of a message
+			Alert  struct {
+				Serial string `json:"device_serial"` // of an event
+			}
+		}
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil || json.Unmarshal(body, &m) != nil {
@@ -168,8 +218,8 @@ func (b *box) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if _, known := b.came[m.Data.Device.Serial]; !known {
-		b.came[m.Data.Device.Serial] = now
+	if serial := cmp.Or(m.Data.Device.Serial, m.Data.Alert.Serial); b.came[serial].IsZero() {
+		b.came[serial] = now
 	}
 }
 

@@ -47,6 +47,12 @@ func obey(ctx context.Context, a *app.App, order string) error {
 		}
 		fmt.Println("done")
 		return nil
+	case len(args) == 3 && args[0] == "program":
+		if err := addProgram(ctx, a, args[1], args[2]); err != nil {
+			return err
+		}
+		fmt.Println("done")
+		return nil
 	case len(args) == 2 && args[0] == "devices":
 		n, err := strconv.Atoi(args[1])
 		if err == nil {
@@ -109,6 +115,20 @@ func obeyProfile(order string) (known bool, err error) {
 	}
 	fmt.Println("done")
 	return true, nil
+}
+
+// addProgram creates a webhook for events of alerts in the workspace.
+func addProgram(ctx context.Context, a *app.App, url, secret string) error {
+	now := rimewatch.TimeOf(time.Now())
+	w, err := a.Accounts.FindWorkspace(ctx, "bench", false, now)
+	if err != nil {
+		return err
+	}
+	err = a.Store.Webhooks().Create(ctx, &rimewatch.Webhook{
+		WorkspaceID: w.ID, URL: url, Types: []rimewatch.EventType{rimewatch.EventAlertOpened}, Secret: secret, Enabled: true, CreatedAt: now, UpdatedAt: now,
+	})
+	a.Notify.WebhooksChanged(w.ID)
+	return err
 }
 
 // addWebhook creates a webhook channel in the workspace.

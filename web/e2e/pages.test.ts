@@ -76,6 +76,7 @@ const pages: [string, RegExp][] = [
   ['/settings/sites', /Europe\/Berlin/],
   ['/settings/members', /technician@example.com/],
   ['/settings/notifications', /Routes/],
+  ['/settings/webhooks', /No program is called yet/],
   ['/settings/quiet', /until/],
   ['/settings/predictions', /Nothing has been predicted yet/],
   ['/settings/general', /Retention/],

@@ -75,46 +75,81 @@ func (w *csvWriter) marks(r *rimewatch.Reading) {
 	}
 }
 
-// readingsCSV streams all readings of the span, however many.
-func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
-	w := newCSV(c, q)
+// readingHead and reading write the cells of a reading, bucketHead and bucket those of the
+// aggregate of a step.
+func (w *csvWriter) readingHead(fields rimewatch.Fields) {
 	w.b = append(w.b, "recorded_at,received_at"...)
-	for _, name := range q.fields.Names() {
+	for _, name := range fields.Names() {
 		w.b = append(append(w.b, ','), name...)
 	}
-	if q.fields == rimewatch.AllFields {
+	if fields == rimewatch.AllFields {
 		for x := range rimewatch.NumFlags {
 			w.b = append(append(w.b, ','), x.String()...)
 		}
 	}
 	w.b = append(w.b, ",sensor_faults"...)
-	if q.fields == rimewatch.AllFields {
+	if fields == rimewatch.AllFields {
 		w.b = append(w.b, ",clock_unset,imported"...)
 	}
+}
+
+func (w *csvWriter) reading(r *rimewatch.Reading, fields rimewatch.Fields) {
+	w.b = r.At.Append(w.b)
+	w.b = append(w.b, ',')
+	if r.ReceivedAt != 0 {
+		w.b = r.Received().Append(w.b)
+	}
+	for f := range fields.All() {
+		w.b = append(w.b, ',')
+		if v, ok := r.Value(f); ok {
+			w.b = wire.AppendNumber(w.b, v)
+		}
+	}
+	if fields == rimewatch.AllFields {
+		w.extras(r)
+	}
+	w.b = append(w.b, ',')
+	w.b = append(w.b, strings.Join((r.Faults&fields).Names(), " ")...)
+	if fields == rimewatch.AllFields {
+		w.marks(r)
+	}
+}
+
+func (w *csvWriter) bucketHead(fields rimewatch.Fields) {
+	w.b = append(w.b, "at,count"...)
+	for f := range fields.All() {
+		for _, part := range parts(f) {
+			w.b = append(append(append(append(w.b, ','), f.String()...), '_'), part...)
+		}
+	}
+}
+
+func (w *csvWriter) bucket(k *store.Bucket, fields rimewatch.Fields) {
+	w.b = k.At.Append(w.b)
+	w.b = append(w.b, ',')
+	w.b = wire.AppendInt(w.b, k.Count)
+	for f := range fields.All() {
+		g := k.Aggregate(f)
+		if g.Count == 0 {
+			w.b = append(w.b, ",,,"...)
+			continue
+		}
+		for _, v := range partsOf(f, g) {
+			w.b = wire.AppendNumber(append(w.b, ','), v)
+		}
+	}
+}
+
+// readingsCSV streams all readings of the span, however many.
+func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
+	w := newCSV(c, q)
+	w.readingHead(q.fields)
 	if err := w.row(); err != nil {
 		return w.finish(a.core, err)
 	}
 	hq := store.HistoryQuery{DeviceID: q.device.ID, From: q.from, To: q.to, Descending: q.down}
 	return w.finish(a.core, a.historyOf(&q.device.Device).Readings(c.R.Context(), hq, func(r *rimewatch.Reading) error {
-		w.b = r.At.Append(w.b)
-		w.b = append(w.b, ',')
-		if r.ReceivedAt != 0 {
-			w.b = r.Received().Append(w.b)
-		}
-		for f := range q.fields.All() {
-			w.b = append(w.b, ',')
-			if v, ok := r.Value(f); ok {
-				w.b = wire.AppendNumber(w.b, v)
-			}
-		}
-		if q.fields == rimewatch.AllFields {
-			w.extras(r)
-		}
-		w.b = append(w.b, ',')
-		w.b = append(w.b, strings.Join((r.Faults&q.fields).Names(), " ")...)
-		if q.fields == rimewatch.AllFields {
-			w.marks(r)
-		}
+		w.reading(r, q.fields)
 		return w.row()
 	}))
 }
@@ -122,27 +157,10 @@ func (a readings) readingsCSV(c *httpapi.Call, q *historyQuery) error {
 // bucketsCSV writes the aggregates of the span.
 func (a readings) bucketsCSV(c *httpapi.Call, q *historyQuery) error {
 	w := newCSV(c, q)
-	w.b = append(w.b, "at,count"...)
-	for f := range q.fields.All() {
-		for _, part := range parts(f) {
-			w.b = append(append(append(append(w.b, ','), f.String()...), '_'), part...)
-		}
-	}
+	w.bucketHead(q.fields)
 	failed := w.row()
 	err := a.eachBucket(c, q, func(k *store.Bucket) {
-		w.b = k.At.Append(w.b)
-		w.b = append(w.b, ',')
-		w.b = wire.AppendInt(w.b, k.Count)
-		for f := range q.fields.All() {
-			g := k.Aggregate(f)
-			if g.Count == 0 {
-				w.b = append(w.b, ",,,"...)
-				continue
-			}
-			for _, v := range partsOf(f, g) {
-				w.b = wire.AppendNumber(append(w.b, ','), v)
-			}
-		}
+		w.bucket(k, q.fields)
 		if failed == nil {
 			failed = w.row()
 		}

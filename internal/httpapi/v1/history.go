@@ -83,7 +83,8 @@ type historyQuery struct {
 	cursor    string
 }
 
-func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
+// parseHistory reads what histories of one device and of many have in common.
+func parseHistory(c *httpapi.Call) (historyQuery, error) {
 	q := historyQuery{
 		step: c.Param("step", "raw"), down: c.Query.Get("order") == "desc", cursor: c.Query.Get("cursor"),
 		perPage: int(c.Number("per_page", 1000, maxHistoryPage)), maxPoints: int(c.Number("max_points", 1000, maxHistoryPage)),
@@ -114,15 +115,27 @@ func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
 	if f.Err != nil {
 		return q, f.Err
 	}
-	var err error
+	return q, nil
+}
+
+func (a readings) historyQuery(c *httpapi.Call) (historyQuery, error) {
+	q, err := parseHistory(c)
+	if err != nil {
+		return q, err
+	}
 	if q.device, err = (&httpapi.SerialInput{Serial: c.R.PathValue("serial")}).Device(c.R.Context(), a.cfg.Fleet, c.Workspace()); err != nil {
 		return q, err
 	}
 	q.settle(c.Now)
+	return q, q.checkSteps()
+}
+
+// checkSteps refuses a span of too many steps.
+func (q *historyQuery) checkSteps() error {
 	if q.span > 0 && q.steps(q.span) > maxBuckets {
-		return q, rimewatch.Invalid("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
+		return rimewatch.Invalid("step", "gives more than %d buckets, choose a longer one or a shorter span of time", maxBuckets)
 	}
-	return q, nil
+	return nil
 }
 
 // steps is how many steps, which are aligned to UTC, the span of time touches.
@@ -330,20 +343,7 @@ func (a readings) buckets(c *httpapi.Call, q *historyQuery) error {
 			b = append(b, ',')
 		}
 		n++
-		b = append(b, `{"at":`...)
-		b = wire.AppendTime(b, k.At)
-		b = append(b, `,"count":`...)
-		b = wire.AppendInt(b, k.Count)
-		for f := range q.fields.All() {
-			if g := k.Aggregate(f); g.Count > 0 || f.Core() || q.fields != rimewatch.AllFields {
-				b = append(b, wire.FieldKeys[f]...)
-				b = appendAggregate(b, f, g)
-			}
-		}
-		if k.Defrost {
-			b = append(b, `,"defrost_active":true`...)
-		}
-		b = append(b, '}')
+		b = appendBucket(b, k, q.fields)
 	})
 	if err != nil {
 		return err
@@ -351,6 +351,23 @@ func (a readings) buckets(c *httpapi.Call, q *historyQuery) error {
 	c.Header("Content-Type", httpapi.TypeJSON)
 	_, _ = c.W.Write(append(b, "]}}\n"...))
 	return nil
+}
+
+func appendBucket(b []byte, k *store.Bucket, fields rimewatch.Fields) []byte {
+	b = append(b, `{"at":`...)
+	b = wire.AppendTime(b, k.At)
+	b = append(b, `,"count":`...)
+	b = wire.AppendInt(b, k.Count)
+	for f := range fields.All() {
+		if g := k.Aggregate(f); g.Count > 0 || f.Core() || fields != rimewatch.AllFields {
+			b = append(b, wire.FieldKeys[f]...)
+			b = appendAggregate(b, f, g)
+		}
+	}
+	if k.Defrost {
+		b = append(b, `,"defrost_active":true`...)
+	}
+	return append(b, '}')
 }
 
 func appendAggregate(b []byte, f rimewatch.Field, g store.Aggregate) []byte {

@@ -57,7 +57,7 @@ func TestRouter(t *testing.T) {
 		{name: "traversal in a slug", req: get("/v1/policies/..%2f..%2fetc%2fpasswd", ""), status: 404, code: rimewatch.CodePolicyNotFound},
 		{name: "not of the API", req: request{method: "GET", path: "/index.html"}, status: 404, code: rimewatch.CodeNotFound},
 		{name: "wrong method", req: request{method: "PUT", path: "/api/v1/devices"}, status: 405, code: rimewatch.CodeMethodNotAllowed, header: map[string]string{"Allow": "GET, HEAD, POST"}},
-		{name: "wrong method on ingest", req: get("/v1/readings", r.full), status: 405, code: rimewatch.CodeMethodNotAllowed, header: map[string]string{"Allow": "POST"}},
+		{name: "wrong method on ingest", req: patch("/v1/readings", r.full, `{}`), status: 405, code: rimewatch.CodeMethodNotAllowed, header: map[string]string{"Allow": "GET, HEAD, POST"}},
 		{name: "wrong method on a batch", req: get("/v1/readings/batch", r.full), status: 405, code: rimewatch.CodeMethodNotAllowed, header: map[string]string{"Allow": "POST"}},
 		{name: "wrong method with a name", req: post("/v1/devices/A", r.full, `{}`), status: 405, code: rimewatch.CodeMethodNotAllowed, header: map[string]string{"Allow": "DELETE, GET, HEAD, PATCH"}},
 		{name: "unknown method", req: request{method: "BREW", path: "/api/v1/devices"}, status: 405, code: rimewatch.CodeMethodNotAllowed},

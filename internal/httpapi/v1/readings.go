@@ -128,6 +128,11 @@ func (a readings) readingRoutes() []httpapi.Route {
 			Bind:        httpapi.Raw[LatestInput, LatestReadings](a.latestReadings),
 		},
 		{
+			Method: http.MethodGet, Path: "/v1/readings", Sited: true, ID: "list-readings", Tag: "Readings", Summary: "Get the history of many devices", Access: read, Paged: true, CSV: true, NDJSON: true,
+			Description: "Readings of many devices in [from, to), or aggregates of them in steps aligned to UTC, by device id, then time. With `Accept: application/x-ndjson` or `text/csv` all rows, streamed; a row as in the JSON answer.",
+			Bind:        httpapi.Raw[HistoriesInput, HistoriesData](a.manyReadings),
+		},
+		{
 			Method: http.MethodGet, Path: "/v1/devices/{serial}/readings", Sited: true, ID: "device-readings", Tag: "Readings", Summary: "Get the history of a device", Access: read, Paged: true, CSV: true,
 			Description: "Readings in [from, to), or aggregates of them in steps aligned to UTC. Gaps are gaps: nothing is interpolated. With `Accept: text/csv` all rows of the span as CSV. SERIAL~ID in the place of the serial is a deleted device, with its id as `device_id` has it everywhere.",
 			Bind:        httpapi.Raw[HistoryInput, HistoryData](a.deviceReadings),
