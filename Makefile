@@ -37,7 +37,7 @@ web/node_modules/.package-lock.json: web/package-lock.json
 # The UI's types are generated from the server's OpenAPI description.
 web/openapi.json: field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
 	@echo 'compiling what describes the API: a minute or two the first time'
-	@$(GO) run $(SHIP) ./cmd/rimewatch openapi > $@.new && mv $@.new $@
+	@env -u RIMEWATCH_TESTS $(GO) run $(SHIP) ./cmd/rimewatch openapi > $@.new && mv $@.new $@
 
 web/src/api/schema.d.ts: web/node_modules/.package-lock.json web/openapi.json
 	cd web && npm run --silent api
