@@ -277,9 +277,23 @@ type ImportRow struct {
 // ImportDevices creates and updates devices from CSV. With dryRun it only reports
 // what it would do.
 func (c *Client) ImportDevices(ctx context.Context, csv []byte, dryRun bool) (ImportResult, error) {
-	call := &call{method: http.MethodPost, path: "/api/v1/devices/import", body: csv, contentType: typeCSV, idempotent: true}
-	if dryRun {
-		call.query = url.Values{"dry_run": {"true"}}
+	return c.ImportDevicesWith(ctx, csv, ImportOptions{DryRun: dryRun})
+}
+
+// ImportOptions of an import of devices.
+type ImportOptions struct {
+	DryRun           bool // only report what it would do
+	ConfirmLoosening bool // let rows loosen safety limits
+}
+
+// ImportDevicesWith is ImportDevices with all its options.
+func (c *Client) ImportDevicesWith(ctx context.Context, csv []byte, o ImportOptions) (ImportResult, error) {
+	call := &call{method: http.MethodPost, path: "/api/v1/devices/import", body: csv, contentType: typeCSV, idempotent: true, query: url.Values{}}
+	if o.DryRun {
+		call.query.Set("dry_run", "true")
+	}
+	if o.ConfirmLoosening {
+		call.query.Set("confirm_loosening", "true")
 	}
 	if err := c.o.Encoding.encode(call); err != nil {
 		return ImportResult{}, err

@@ -18,7 +18,7 @@ import (
 // complains of.
 func command(args ...string) (code int, complaint string) {
 	var errOut bytes.Buffer
-	code = run(args, streams{strings.NewReader(""), io.Discard, &errOut})
+	code = run(args, streams{in: strings.NewReader(""), out: io.Discard, err: &errOut})
 	return code, errOut.String()
 }
 

@@ -90,7 +90,7 @@ func healthy(t *testing.T) (dir string) {
 func diagnose(t *testing.T, dir string, flags ...string) (text string, code int) {
 	t.Helper()
 	var out, errOut bytes.Buffer
-	code = run(append([]string{"doctor", "--data", dir}, flags...), streams{strings.NewReader(""), &out, &errOut})
+	code = run(append([]string{"doctor", "--data", dir}, flags...), streams{in: strings.NewReader(""), out: &out, err: &errOut})
 	return out.String(), code
 }
 

@@ -27,7 +27,7 @@ func TestHealthcheck(t *testing.T) {
 		t.Setenv("RIMEWATCH_LISTEN", listen)
 		t.Setenv("RIMEWATCH_TLS_CERT", certificate)
 		var errOut bytes.Buffer
-		code := run([]string{"healthcheck"}, streams{strings.NewReader(""), &bytes.Buffer{}, &errOut})
+		code := run([]string{"healthcheck"}, streams{in: strings.NewReader(""), out: &bytes.Buffer{}, err: &errOut})
 		if (code == 0) != (want == "") || !strings.Contains(errOut.String(), want) {
 			t.Errorf("%s: %d, %q, want %q", listen, code, errOut.String(), want)
 		}

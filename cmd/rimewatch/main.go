@@ -27,6 +27,8 @@ type commands struct {
 	Replay   replayCmd      `cmd:"" group:"feed" help:"Send recorded data from a CSV file to a server."`
 	Token    tokenCmd       `cmd:"" group:"keep" help:"Create, list and revoke API tokens."`
 	Inlet    inletCmd       `cmd:"" group:"keep" help:"Try out how payloads of gateways are read."`
+	Apply    applyCmd       `cmd:"" group:"keep" help:"Make a workspace what a file says, over the API."`
+	Export   exportCmd      `cmd:"" group:"keep" help:"Write the file that apply reads."`
 	Limits   limitsCmd      `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`
 	User     userCmd        `cmd:"" group:"keep" help:"Add people and reset their passwords."`
 	Backup   backupCmd      `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`
@@ -48,15 +50,26 @@ Every flag can also be set in the environment: --rate-limit is RIMEWATCH_RATE_LI
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
+	environ  []string // NAME=value
+}
+
+// lookup finds a variable of the environment.
+func (s streams) lookup(name string) (value string, ok bool) {
+	for _, v := range s.environ {
+		if value, ok = strings.CutPrefix(v, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 func main() {
-	os.Exit(start(os.Args[1:], os.Environ(), streams{os.Stdin, os.Stdout, os.Stderr}))
+	os.Exit(start(os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr, os.Environ()}))
 }
 
 // start is run in an environment that is looked at before: a misspelt setting must
 // not vanish.
-func start(args, environ []string, s streams) int {
+func start(args []string, s streams) int {
 	known := make(map[string]bool)
 	_ = kong.Visit(newParser(s).Model, func(n kong.Visitable, next kong.Next) error {
 		if f, ok := n.(*kong.Flag); ok {
@@ -66,7 +79,7 @@ func start(args, environ []string, s streams) int {
 		}
 		return next(nil)
 	})
-	unknown, err := config.CheckEnvironment(environ, known)
+	unknown, err := config.CheckEnvironment(s.environ, known)
 	if err != nil {
 		fmt.Fprintf(s.err, "rimewatch: %s\n", err)
 		return exitUsage

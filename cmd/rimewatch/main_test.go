@@ -24,7 +24,7 @@ import (
 // Every flag of every command has an environment variable of its name and says
 // what it is for.
 func TestFlags(t *testing.T) {
-	k := newParser(streams{nil, io.Discard, io.Discard})
+	k := newParser(streams{out: io.Discard, err: io.Discard})
 	commands := 0
 	err := kong.Visit(k.Model, func(n kong.Visitable, next kong.Next) error {
 		node, ok := n.(*kong.Node)
@@ -83,7 +83,7 @@ func TestRunExitCodes(t *testing.T) {
 		{"token create --data " + dir + " --workspace W --name x --expires soon", exitUsage, `--expires "soon": want a duration such as 90d or 12h`},
 	} {
 		var out, errOut bytes.Buffer
-		code := run(strings.Fields(tt.args), streams{strings.NewReader(""), &out, &errOut})
+		code := run(strings.Fields(tt.args), streams{in: strings.NewReader(""), out: &out, err: &errOut})
 		want := ""
 		if tt.err != "" {
 			want = "rimewatch: " + tt.err + "\n"
@@ -109,7 +109,7 @@ func TestEnvironment(t *testing.T) {
 		{[]string{"RIMEWATCH_RATELIMIT=1"}, exitUsage, "rimewatch: the environment has RIMEWATCH_RATELIMIT, which is not a known setting, did you mean RIMEWATCH_RATE_LIMIT?\n"},
 	} {
 		var out, errOut bytes.Buffer
-		code := start([]string{"version"}, tt.environ, streams{strings.NewReader(""), &out, &errOut})
+		code := start([]string{"version"}, streams{strings.NewReader(""), &out, &errOut, tt.environ})
 		if code != tt.code || errOut.String() != tt.err || (out.Len() == 0) == (code == 0) {
 			t.Errorf("%v: %d, %q, %q", tt.environ, code, out.String(), errOut.String())
 		}
@@ -124,7 +124,7 @@ func TestStoreIsNamed(t *testing.T) {
 		if i == 0 {
 			t.Chdir(filepath.Dir(dir))
 		}
-		code := run([]string{"token", "create", "--data", "cold", "--workspace", "W", "--create", "--name", "x"}, streams{strings.NewReader(""), &out, &errOut})
+		code := run([]string{"token", "create", "--data", "cold", "--workspace", "W", "--create", "--name", "x"}, streams{in: strings.NewReader(""), out: &out, err: &errOut})
 		if code != 0 || errOut.String() != want || len(strings.TrimSpace(out.String())) != rimewatch.TokenLen {
 			t.Errorf("%d: %q, %q, want %q", code, out.String(), errOut.String(), want)
 		}
@@ -135,7 +135,7 @@ func TestStoreIsNamed(t *testing.T) {
 func TestCommandLineIsAudited(t *testing.T) {
 	dir := t.TempDir()
 	var out, errOut bytes.Buffer
-	if code := run([]string{"token", "create", "--data", dir, "--workspace", "W", "--create", "--name", "x"}, streams{strings.NewReader(""), &out, &errOut}); code != 0 {
+	if code := run([]string{"token", "create", "--data", dir, "--workspace", "W", "--create", "--name", "x"}, streams{in: strings.NewReader(""), out: &out, err: &errOut}); code != 0 {
 		t.Fatal(code, errOut.String())
 	}
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, sqlite.FileName), ControlOnly: true})

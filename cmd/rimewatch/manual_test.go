@@ -13,11 +13,11 @@ import (
 // man takes for a request of its own.
 func TestManual(t *testing.T) {
 	var out bytes.Buffer
-	if code := run([]string{"manual"}, streams{strings.NewReader(""), &out, &out}); code != 0 {
+	if code := run([]string{"manual"}, streams{in: strings.NewReader(""), out: &out, err: &out}); code != 0 {
 		t.Fatal(code, out.String())
 	}
 	page := out.String()
-	_ = kong.Visit(newParser(streams{nil, &out, &out}).Model, func(n kong.Visitable, next kong.Next) error {
+	_ = kong.Visit(newParser(streams{in: nil, out: &out, err: &out}).Model, func(n kong.Visitable, next kong.Next) error {
 		switch n := n.(type) {
 		case *kong.Node:
 			if n.Hidden {
