@@ -96,8 +96,10 @@ func (c *cluster) wrongTables() (list []string) {
 	}
 	defer conn.Close(context.Background())
 	for what, query := range map[string]string{
-		"alerts opened twice":              "SELECT count(*) FROM (SELECT 1 FROM alert_transition WHERE kind = 'opened' GROUP BY alert_id HAVING count(*) > 1) x",
-		"alerts without an opening":        "SELECT count(*) FROM alert a WHERE NOT EXISTS (SELECT 1 FROM alert_transition t WHERE t.alert_id = a.id AND t.kind = 'opened')",
+		"alerts opened twice":       "SELECT count(*) FROM (SELECT 1 FROM alert_transition WHERE kind = 'opened' GROUP BY alert_id HAVING count(*) > 1) x",
+		"alerts without an opening": "SELECT count(*) FROM alert a WHERE NOT EXISTS (SELECT 1 FROM alert_transition t WHERE t.alert_id = a.id AND t.kind = 'opened')",
+		"events missing between others": `SELECT count(*) FROM (SELECT number - n AS before, lag(number) OVER (PARTITION BY workspace_id ORDER BY number) AS last FROM event) x
+			WHERE last IS NOT NULL AND before <> last`,
 		"deliveries twice":                 "SELECT count(*) FROM (SELECT 1 FROM delivery GROUP BY workspace_id, key HAVING count(*) > 1) x",
 		"writes for shards of other nodes": "SELECT count(*) FROM trespass",
 		"ids that do not grow": `SELECT count(*) FROM (SELECT id, at, lag(at) OVER (PARTITION BY workspace_id ORDER BY id) AS before FROM alert_transition) x

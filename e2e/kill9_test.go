@@ -135,7 +135,9 @@ func (k *killer) verdict(t *testing.T, p *process, round int) {
 // killer is the test's memory over the rounds.
 type killer struct {
 	bin, data, token string
-	flags            []string // of every command: where the store is
+	url              string     // of the server that was started last, "" = of several
+	events           []happened // as they were read last
+	flags            []string   // of every command: where the store is
 	devices          []*sender
 	senders          sync.WaitGroup // those that drive
 	resent, alerts   int
@@ -171,7 +173,7 @@ func newKiller(t *testing.T, flags ...string) *killer {
 func newKillerAt(t *testing.T, data string, flags ...string) *killer {
 	k := &killer{bin: program(t), data: data, inFiles: !slices.Contains(flags, "--store")}
 	k.flags = append([]string{"--data", k.data}, flags...)
-	out, err := exec.Command(k.bin, append([]string{"token", "create", "--workspace", "W", "--create", "--name", "kill9"}, k.flags...)...).Output()
+	out, err := exec.Command(k.bin, append([]string{"token", "create", "--workspace", "W", "--create", "--name", "kill9", "--scopes", "full,events:read"}, k.flags...)...).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,6 +228,7 @@ func (k *killer) launch(t *testing.T, bin string, args ...string) (*process, *cl
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	k.url = url
 	c, err := client.New(url, k.token, &client.Options{Retries: -1})
 	if err != nil {
 		t.Fatal(err)
@@ -257,6 +260,12 @@ func (k *killer) verify(t *testing.T, c *client.Client, loads int) {
 	}
 	wg.Wait()
 	if err := k.verifyAlerts(c); err != nil {
+		t.Error(err)
+	}
+	if k.url == "" { // of a cluster
+		return
+	}
+	if err := k.verifyEvents(c); err != nil {
 		t.Error(err)
 	}
 }

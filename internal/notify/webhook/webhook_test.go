@@ -114,3 +114,45 @@ func newSecret() string {
 	_, _ = rand.Read(b[:]) // never fails
 	return "whsec_" + base64.StdEncoding.EncodeToString(b[:])
 }
+
+// TestEvent: an event is signed by both secrets while one replaces the other, has the headers
+// that its receiver asks for, and is taken by any 2xx, however long the answer; a redirect is no answer.
+func TestEvent(t *testing.T) {
+	now := time.Now()
+	w := &rimewatch.Webhook{Secret: newSecret(), OldSecret: newSecret(), OldSecretUntil: rimewatch.TimeOf(now) + rimewatch.Minute, Headers: map[string]string{"Authorization": "Bearer x"}}
+	status := http.StatusOK
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, secret := range w.Secrets(rimewatch.TimeOf(now)) {
+			verifier, err := standardwebhooks.NewWebhook(secret)
+			if err != nil || verifier.Verify(body, r.Header) != nil {
+				t.Errorf("the signature %q is not by %s", r.Header.Get("Webhook-Signature"), secret)
+			}
+		}
+		if r.Header.Get("Webhook-Id") != "evt_1_42" || r.Header.Get("Authorization") != "Bearer x" || string(body) != `{"id":"evt_1_42"}` {
+			t.Errorf("%v %s", r.Header, body)
+		}
+		rw.Header().Set("Location", "/elsewhere")
+		rw.WriteHeader(status)
+		_, _ = rw.Write(make([]byte, 10<<20))
+	}))
+	defer srv.Close()
+	w.URL = srv.URL
+	s := webhook.New(outbound.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}), "1.2", func() time.Time { return now })
+	for _, c := range []struct {
+		status int
+		code   rimewatch.Code
+	}{{200, ""}, {204, ""}, {302, rimewatch.CodeConflict}, {410, rimewatch.CodeNotFound}, {503, rimewatch.CodeUnavailable}} {
+		status = c.status
+		if err := s.Post(t.Context(), w, "evt_1_42", []byte(`{"id":"evt_1_42"}`)); rimewatch.CodeOf(err) != c.code {
+			t.Errorf("%d: %v", c.status, err)
+		}
+	}
+	private := webhook.New(outbound.New(nil), "1.2", time.Now)
+	if err := private.Post(t.Context(), w, "evt_1_42", nil); rimewatch.CodeOf(err) != rimewatch.CodeForbidden {
+		t.Errorf("a private address: %v", err)
+	}
+}
