@@ -88,3 +88,17 @@ func (c Count) Then(next Count) Count {
 	}
 	return both
 }
+
+// Share is a share of 0–1 in percent, rounded to some decimals, but never up to 100 nor down to 0:
+// all and nothing are said only where they are so.
+func Share(share float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	percent := math.Round(100*share*scale) / scale
+	switch {
+	case share < 1 && percent >= 100:
+		return (100*scale - 1) / scale
+	case share > 0 && percent <= 0:
+		return 1 / scale
+	}
+	return percent
+}

@@ -44,3 +44,18 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+// TestShare: a share is never rounded up to all, nor down to nothing.
+func TestShare(t *testing.T) {
+	for _, tt := range []struct {
+		share    float64
+		decimals int
+		want     float64
+	}{
+		{0, 0, 0}, {1, 0, 100}, {1, 1, 100}, {0.999, 0, 99}, {0.9996, 1, 99.9}, {0.99999, 2, 99.99}, {0.001, 0, 1}, {0.0001, 1, 0.1}, {0.5, 0, 50}, {0.667, 1, 66.7},
+	} {
+		if got := Share(tt.share, tt.decimals); got != tt.want {
+			t.Errorf("%v to %d: %v, want %v", tt.share, tt.decimals, got, tt.want)
+		}
+	}
+}

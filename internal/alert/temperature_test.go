@@ -513,6 +513,32 @@ func TestOutOfLimits(t *testing.T) {
 	}
 }
 
+// TestBackInside: an alert whose value is back says since when, and when it ends if it stays so.
+func TestBackInside(t *testing.T) {
+	for _, tc := range []struct {
+		name, script string
+		since, clear time.Duration // after the epoch; −1 = none
+	}{
+		{"no alert", "0m -21", -1, -1},
+		{"beyond", "0m..70m z=-14", -1, -1},
+		{"back", "0m..70m z=-14\n71m..73m z=-21", 71 * time.Minute, 76 * time.Minute},
+		{"out again", "0m..70m z=-14\n71m..73m z=-21\n74m -14", -1, -1},
+	} {
+		u := newDevice(t, configOf("walkin_freezer"))
+		u.run(tc.script)
+		since, clearAt := u.s.BackInside(u.c)
+		at := func(d time.Duration) rimewatch.Time {
+			if d < 0 {
+				return 0
+			}
+			return epoch.Add(d)
+		}
+		if since != at(tc.since) || clearAt != at(tc.clear) {
+			t.Errorf("%s: since %s until %s, want %s and %s", tc.name, since, clearAt, at(tc.since), at(tc.clear))
+		}
+	}
+}
+
 func lines(s string) []string {
 	out := []string{}
 	for l := range strings.Lines(s) {

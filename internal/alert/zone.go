@@ -338,6 +338,24 @@ func (s *State) OutOfLimits(c *Config) (since, due rimewatch.Time) {
 	return 0, 0
 }
 
+// BackInside returns since when the zone is back within its limits, past the clear value, while an
+// alert about them is active, and when that ends if the zone stays there; 0 = that is not so.
+func (s *State) BackInside(c *Config) (since, clear rimewatch.Time) {
+	for _, i := range [...]rule{ruleHigh, ruleLow} {
+		t := s.pool.track(i)
+		if t == nil || !s.isActive(i) || t.zone() != zoneClear {
+			continue
+		}
+		b := s.zoneBounds(c, i == ruleLow)
+		s.bound(i, &b)
+		if at, kind := t.next(&b, true); kind == rimewatch.TransitionResolved {
+			clear = at
+		}
+		return t.mark.Time(), clear
+	}
+	return 0, 0
+}
+
 // tooWarm reports whether the zone is above its limit at present.
 func (s *State) tooWarm() bool {
 	t := s.pool.track(ruleHigh)

@@ -1,5 +1,7 @@
 package health
 
+import "github.com/rimewatch/rimewatch"
+
 // steps is the number of scores that one decimal can tell apart.
 const steps = 1001
 
@@ -109,5 +111,5 @@ func share(part, whole int64, without float64) float64 {
 	if whole <= 0 {
 		return without
 	}
-	return tenth(100 * float64(part) / float64(whole))
+	return rimewatch.Share(float64(part)/float64(whole), 1)
 }

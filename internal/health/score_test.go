@@ -199,7 +199,7 @@ func checkFleet(t *rapid.T, f *health.Fleet, devices []device) {
 		if whole == 0 {
 			return without
 		}
-		return math.Round(1000*float64(part)/float64(whole)) / 10
+		return rimewatch.Share(float64(part)/float64(whole), 1)
 	}
 	for name, v := range map[string][2]float64{
 		"compliance": {f.Compliance(), percent(sum.In, sum.Covered, 100)},

@@ -88,6 +88,7 @@ func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 		if !u.Online {
 			z.AlertAt = 0 // delays complete by time only while the device is online
 		}
+		z.BackSince, z.ClearAt = state.Alert.BackInside(&u.Config.Alert)
 		z.Defrosting = state.Unit.Defrosting()
 		if d, ok := state.Unit.Defrost(); ok {
 			z.BackBy = d.Back

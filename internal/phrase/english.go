@@ -216,12 +216,12 @@ var conditions = map[key]entry{
 	},
 	{typ: rimewatch.DoorOpenSuspected}: {
 		title: "Door probably open", ending: "Door probably closed again",
-		what: "The compressor has not stopped for %v and the product zone is staying warmer than usual.", over: "The product zone is returning to its usual temperature.",
+		what: "The compressor has not stopped for %v and the product zone is staying warmer than usual.", begun: "The compressor keeps running and the product zone is staying warmer than usual.", over: "The product zone is returning to its usual temperature.",
 		do: "Shut the door and check that the gasket seals. Goods loaded warm look the same for a while.",
 	},
 	{rimewatch.DoorOpenSuspected, rimewatch.DoorReportedTime}: {
 		title: "Door open", ending: "Door closed again",
-		what: "The door has been open for %v.", over: "The door is closed again.",
+		what: "The door has been open for %v.", begun: "The door is open.", over: "The door is closed again.",
 		do: "Shut the door and check that the gasket seals.",
 	},
 	{typ: rimewatch.HighHumidity}: {

@@ -44,9 +44,13 @@ func TestBegun(t *testing.T) {
 	}
 	for typ, want := range map[rimewatch.AlertType]string{
 		rimewatch.HighTemperature: "The product zone is at −8.2 °C, above its limit of −15 °C.",
-		rimewatch.LowTemperature:  "The product zone is at −8.2 °C, below its limit of −15 °C.",
+		rimewatch.LowTemperature:  "The product zone is at −8.2 °C, below its limit of −5 °C.",
 	} {
-		a.Type = typ
+		if a.Type = typ; typ == rimewatch.LowTemperature {
+			limit = -5
+		} else {
+			limit = -15
+		}
 		w := phrase.In(rimewatch.Locale{})
 		if what, _ := w.Parts(a); typed(what) != want || strings.Contains(typed(w.Headline(a, epoch)), " 0 ") {
 			t.Errorf("%s: %q, %q", typ, w.Headline(a, epoch), what)

@@ -152,7 +152,13 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 		return w.predictionParts(a)
 	}
 	e := entryOf(a)
-	if e.begun != "" && lasted(a) < time.Second {
+	switch {
+	case a.Status != rimewatch.AlertResolved && returned(a):
+		e.what = backInside
+		if a.Severity == rimewatch.Critical { // the limit may be the critical one: the alert need not end there
+			e.what = noLongerBeyond
+		}
+	case e.begun != "" && (noSpan(a) || lasted(a) < time.Second && strings.Contains(e.what, "%t")):
 		e.what = e.begun
 	}
 	switch {
@@ -184,6 +190,33 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 		urgent = w.Say(e.urgent)
 	}
 	return join(w.fill(e.what, a), more, flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
+}
+
+// The sentences of an alert that is active although the value is within its limit: it has not
+// stayed there for long enough.
+const (
+	backInside     = "%M: %v, back inside the limit of %l. The alert ends once it has stayed there."
+	noLongerBeyond = "%M: %v, no longer beyond %l. The alert changes once it has stayed there."
+)
+
+// returned reports whether the value of an alert about a limit is not beyond it at present.
+func returned(a *rimewatch.Alert) bool {
+	if a.Value == nil || a.Threshold == nil {
+		return false
+	}
+	if _, measured := rimewatch.FieldByName(a.Metric); !measured {
+		return false
+	}
+	if _, low := strings.CutPrefix(string(a.Type), "low_"); low {
+		return *a.Value >= *a.Threshold
+	}
+	_, high := strings.CutPrefix(string(a.Type), "high_")
+	return high && *a.Value <= *a.Threshold
+}
+
+// noSpan reports whether the value of an alert is a time that is too short to be said.
+func noSpan(a *rimewatch.Alert) bool {
+	return a.Value != nil && (a.Unit == "s" && *a.Value < 1 || a.Unit == "min" && *a.Value < 1)
 }
 
 // Then is the message of an alert at the moment of a line of its timeline.
@@ -255,7 +288,11 @@ func (w Words) fill(text string, a *rimewatch.Alert) string {
 func (w Words) factOf(letter byte, a *rimewatch.Alert) (string, bool) {
 	switch letter {
 	case 'v':
-		return w.quantity(a.Value, a.Unit), true
+		v := w.quantity(a.Value, a.Unit)
+		if a.Value != nil && a.Threshold != nil && *a.Value != *a.Threshold && v == w.quantity(a.Threshold, a.Unit) {
+			v = w.finer(*a.Value, *a.Threshold, a.Unit)
+		}
+		return v, true
 	case 'p':
 		return w.quantity(a.PeakValue, a.Unit), true
 	case 'l':
@@ -280,6 +317,24 @@ func (w Words) factOf(letter byte, a *rimewatch.Alert) (string, bool) {
 	default:
 		return "", false
 	}
+}
+
+// finer writes a value with the decimals by which it differs from a limit.
+func (w Words) finer(v, limit float64, unit string) string {
+	if unit == "°C" && w.fahrenheit() {
+		v, limit, unit = w.Temperature(v), w.Temperature(limit), "°F"
+	}
+	for decimals := 2; decimals < 7; decimals++ {
+		if s := rimewatch.Decimal(round(v, decimals)); s != rimewatch.Decimal(round(limit, decimals)) {
+			return w.Number(strings.TrimSuffix(s+"\u00a0"+unit, "\u00a0"))
+		}
+	}
+	return w.Quantity(v, unit)
+}
+
+func round(v float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Round(v*scale)/scale + 0 // no −0
 }
 
 func magnitude(v *float64) *float64 {

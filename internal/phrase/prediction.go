@@ -98,7 +98,7 @@ func (w Words) Risk(p *rimewatch.Prediction) string {
 }
 
 func (w Words) risk(p *rimewatch.Prediction) string {
-	percent, within := fmt.Sprintf("%.0f", 100*p.Risk), w.hours(p.HorizonH)
+	percent, within := fmt.Sprintf("%.0f", rimewatch.Share(p.Risk, 0)), w.hours(p.HorizonH)
 	switch {
 	case p.LeadTimeH == nil:
 		return w.Sayf("%s %% risk of failure within %s", percent, within)

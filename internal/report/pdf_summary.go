@@ -45,7 +45,7 @@ func (p *page) summary() {
 // facts are what holds for the whole report, in two columns.
 func (p *page) facts() {
 	r := p.r
-	excursions, open, overdue := 0, 0, 0
+	excursions, open, overdue, recorded := 0, 0, 0, 0
 	for i := range r.Devices {
 		d := &r.Devices[i]
 		for k := range d.Excursions {
@@ -57,10 +57,18 @@ func (p *page) facts() {
 		if d.Overdue(r.GeneratedAt) {
 			overdue++
 		}
+		if len(d.Calibrations) > 0 {
+			recorded++
+		}
 	}
-	calibrations := r.say("none overdue")
-	if overdue > 0 {
+	calibrations := r.say("none recorded")
+	switch {
+	case overdue > 0:
 		calibrations = r.sayf("%d overdue", overdue)
+	case recorded == len(r.Devices):
+		calibrations = r.say("none overdue")
+	case recorded > 0:
+		calibrations = r.sayf("none overdue, %d of the devices without any", len(r.Devices)-recorded)
 	}
 	list := []fact{
 		{r.say("Period"), r.period(), false},

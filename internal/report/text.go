@@ -103,7 +103,7 @@ func (r *Report) clock(ahead int64) string {
 	return r.sayf("Its clock is %s ahead. This log keeps the times that the device sent.", span(ahead))
 }
 
-func (r *Report) percent(v float64) string { return r.number(v, 1) + " %" }
+func (r *Report) percent(v float64) string { return r.number(rimewatch.Share(v/100, 1), 1) + " %" }
 
 // degreeMinutes writes how far and how long it was beyond a limit.
 func (r *Report) degreeMinutes(kelvin float64) string {

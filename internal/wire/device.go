@@ -68,10 +68,12 @@ type DeviceHealth struct {
 	Compliance
 }
 
-// ZoneState is what a product zone does while no alert is raised.
+// ZoneState is what a product zone does: out of its limits without an alert, or back within them with one.
 type ZoneState struct {
 	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since" doc:"null while it is within its limits."`
 	AlertAt          rimewatch.Time `json:"alert_at" doc:"When an alert is raised if it stays out; null when none is to come, as one is active or the device is offline."`
+	BackSince        rimewatch.Time `json:"back_since" doc:"Since when it is back within its limits while an alert about them is active; null otherwise."`
+	ClearAt          rimewatch.Time `json:"clear_at" doc:"When that alert ends if it stays there; null when that is not known."`
 	Defrosting       bool           `json:"defrosting" doc:"A defrost warms it: declared by the device, or recognised. The recovery from it counts."`
 	BackBy           rimewatch.Time `json:"back_by" doc:"When the defrost that goes on is usually over; null when that is not known."`
 }

@@ -13,7 +13,9 @@ export function beyond(s: Snapshot): 'low' | 'high' | null {
 
 /** restless reports whether the zone's state is worth asking for. */
 export function restless(s: Snapshot): boolean {
-  if (s.device.status === 'offline' || s.alerts.some((a) => a.type === 'high_temperature' || a.type === 'low_temperature')) return false;
+  if (s.device.status === 'offline') return false;
+  // An alert whose value is back inside: since when, and until when.
+  if (s.alerts.some((a) => a.type === 'high_temperature' || a.type === 'low_temperature')) return beyond(s) === null && s.temp != null;
   return beyond(s) !== null || s.latest?.defrost_active === true;
 }
 

@@ -1,6 +1,6 @@
 // What people read instead of the API's words about alerts.
 import type { Alert, Schemas } from '../api/client';
-import { humanised } from './format';
+import { humanised, percent as share } from './format';
 import { types } from './types';
 import { plural, tr } from './tr';
 
@@ -28,7 +28,7 @@ export function hours(h: number): string {
 export const risk = (p: Schemas['Prediction']): string => spelled(p).replace(' %', '\u00a0%');
 
 function spelled(p: Schemas['Prediction']): string {
-  const percent = Math.round(p.risk * 100);
+  const percent = share(100 * p.risk);
   const within = hours(p.horizon_h);
   if (p.lead_time_h == null) return tr('{percent} % risk of failure within {within}', { percent, within });
   if (p.lead_high_h == null) return tr('{percent} % risk of failure, most likely in about {lead}', { percent, lead: hours(p.lead_time_h) });

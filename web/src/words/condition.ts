@@ -37,6 +37,7 @@ export function wordOf(s: { condition: Condition; lastSeenAt: number | null }): 
 /** isPrediction tells alerts about what is going to happen from those about what is. */
 export function isPrediction(a: Pick<Alert, 'type' | 'prediction'> & { metric?: string | null }): boolean {
   if (a.metric === 'door_reported_time') return false; // the device says so itself
+  if (a.type === 'door_open_suspected') return false; // it is so now
   return a.prediction != null || a.type.endsWith('_predicted') || a.type.endsWith('_suspected');
 }
 

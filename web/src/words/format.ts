@@ -20,6 +20,13 @@ export function number(v: number, digits = 0): string {
   return v < 0 && /[1-9]/.test(s) ? minus + s : s;
 }
 
+/** percent is a share of 0–100, rounded, but never up to 100 nor down to 0: all and nothing are said only where they are so. */
+export function percent(v: number, digits = 0): string {
+  const step = 10 ** -digits;
+  const s = Number(v.toFixed(digits));
+  return number(v < 100 && s >= 100 ? 100 - step : v > 0 && s <= 0 ? step : s, digits);
+}
+
 export function toUnits(celsius: number, units: Units): number {
   return units === 'f' ? celsius * 1.8 + 32 : celsius;
 }

@@ -2,7 +2,7 @@
 import type { Alert, Limits } from '../api/client';
 import { conditionOf, isPrediction, startOf, worstAlert, type Condition } from './condition';
 import { ago, duration, grouped, limit, temperature, type Units } from './format';
-import { zoneNote, type ZoneState } from './zone';
+import { backNote, zoneNote, type ZoneState } from './zone';
 import { plural, tr } from './tr';
 
 export interface Subject {
@@ -83,13 +83,23 @@ function about(a: Alert, s: Subject, units: Units, now: number): string {
   if (lasted < 1000 && a.type !== 'device_offline') return a.type === 'high_temperature' || a.type === 'low_temperature' ? `${t}. ${a.title}.` + beyond(a.threshold) : `${a.title}.`;
   switch (a.type) {
     case 'high_temperature':
-      return tr('{value}, too warm for {held}.', { value: t, held }) + beyond(a.threshold ?? s.limits?.temp_max);
-    case 'low_temperature':
-      return tr('{value}, too cold for {held}.', { value: t, held }) + beyond(a.threshold ?? s.limits?.temp_min);
+    case 'low_temperature': {
+      const warm = a.type === 'high_temperature';
+      // Of the device's limits the one that it has passed; the alert's may be the critical one, which it may be within again.
+      const passed = [warm ? s.limits?.temp_max : s.limits?.temp_min, a.threshold].find((l) => l != null && (s.temp == null || (warm ? s.temp > l : s.temp < l)));
+      if (s.temp != null && passed == null) return back(s, t, now) + beyond((warm ? s.limits?.temp_max : s.limits?.temp_min) ?? a.threshold);
+      return (warm ? tr('{value}, too warm for {held}.', { value: t, held }) : tr('{value}, too cold for {held}.', { value: t, held })) + beyond(passed ?? a.threshold);
+    }
     case 'device_offline':
       return silence(s, now);
   }
   return isPrediction(a) ? `${a.title}.` : tr('{title} for {held}.', { title: a.title, held });
+}
+
+// An alert stays until the value has been back for a while.
+function back(s: Subject, value: string, now: number): string {
+  if (!s.zone?.back_since) return tr('{value}, back inside its limit; the alert ends once it has stayed there.', { value });
+  return `${value}, ${backNote(s.zone.back_since, s.zone.clear_at, s.timezone ?? 'UTC', now)}.`;
 }
 
 /** sentence adds a full stop where there is none. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Alert } from '../api/client';
 import { actor, person } from './actor';
 import { conditionOf, worstAlert } from './condition';
-import { ago, band, clockTime, date, duration, exact, grouped, limit, number, temperature, trimmed } from './format';
+import { ago, band, clockTime, date, duration, exact, grouped, limit, number, percent, temperature, trimmed } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
 import { holdWords, placesWithout, withCoverage } from './coverage';
@@ -134,10 +134,12 @@ describe('sentences', () => {
   test.each<[string, Partial<Subject>, string]>([
     ['too warm', { alerts: [alert({ threshold: -15 })] }, '−8.2\u202f°C, too warm for 34\u00a0min. Limit −15\u202f°C.'],
     ['too warm since now', { alerts: [alert({ title: 'Too warm', threshold: -15, triggered_at: '2026-11-20T20:00:00Z' })] }, '−8.2\u202f°C. Too warm. Limit −15\u202f°C.'],
+    ['back inside', { temp: -16, alerts: [alert({ threshold: -15 })], zone: { out_of_limits_since: null, alert_at: null, defrosting: false, back_by: null, back_since: '2026-11-20T19:58:00Z', clear_at: '2026-11-20T20:08:00Z' } }, '−16.0\u202f°C, back inside since 19:58, all clear at 20:08. Limit −15\u202f°C.'],
+    ['too cold by the critical limit, and warmer again', { temp: 1, limits: { temp_min: 2, temp_max: 8 }, alerts: [alert({ type: 'low_temperature', threshold: 0 })] }, '1.0\u202f°C, too cold for 34\u00a0min. Limit 2\u202f°C.'],
     ['all right', { temp: -20 }, '−20.0\u202f°C, within its limits.'],
     ['pending', {}, '−8.2\u202f°C, above −15\u202f°C; not long enough to alert.'],
     ['defrosting', { defrosting: true }, '−8.2\u202f°C during a defrost. Limit −15\u202f°C.'],
-    ['above its limit', { zone: { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:48:00Z', defrosting: false, back_by: null } }, '−8.2\u202f°C, above limit 12\u00a0min, alert at 60. Limit −15\u202f°C.'],
+    ['above its limit', { zone: { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:48:00Z', defrosting: false, back_by: null, back_since: null, clear_at: null } }, '−8.2\u202f°C, above limit 12\u00a0min, alert at 60. Limit −15\u202f°C.'],
     ['a temperature that does not come any more', { temp: -17.5, tempAt: now - 12 * 3_600_000 }, 'No temperature for 12\u00a0h, though it reports. The last one was −17.5\u202f°C.'],
     ['a slow sensor', { temp: -17.5, lastSeenAt: now - 3_600_000, tempAt: now - 3_600_000 }, '−17.5\u202f°C, within its limits.'],
     ['silent', { status: 'offline', lastSeenAt: now - 3_600_000 }, 'No data for 1\u00a0h; the temperature shown is from then.'],
@@ -147,6 +149,8 @@ describe('sentences', () => {
     ['silent sensor', { judged: false }, '−8.2\u202f°C, but no new temperature for a day: nobody is alerted if it gets too warm.'],
     ['another alert', { temp: -20, alerts: [alert({ type: 'high_vibration', title: 'Vibration too high' })] }, 'Vibration too high for 34\u00a0min.'],
   ])('%s', (_, change, want) => expect(stateOf({ ...device, ...change }, 'c', now)).toBe(want));
+
+  test('a share is rounded neither up to all nor down to nothing', () => expect([99.97, 100, 0.01, 0, 66.6].map((v) => percent(v))).toEqual(['99', '100', '1', '0', '67']));
 
   const silence = { by: 'learned', usually_s: 1800, offered_s: 0, alarm_delay_s: 7200 };
   test('how long a device may keep silent', () => {
@@ -158,7 +162,7 @@ describe('sentences', () => {
     );
   });
 
-  const zone = (z: Partial<ZoneState>): ZoneState => ({ out_of_limits_since: null, alert_at: null, defrosting: false, back_by: null, ...z });
+  const zone = (z: Partial<ZoneState>): ZoneState => ({ out_of_limits_since: null, alert_at: null, defrosting: false, back_by: null, back_since: null, clear_at: null, ...z });
   test.each<[string, Partial<ZoneState>, boolean, string]>([
     ['calm', {}, false, ''],
     ['above', { out_of_limits_since: '2026-11-20T19:48:00Z', alert_at: '2026-11-20T20:33:00Z' }, false, 'above limit 12\u00a0min, alert at 45'],

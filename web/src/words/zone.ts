@@ -15,6 +15,13 @@ export interface Zone {
 
 const minutes = (ms: number) => Math.round(ms / 60_000);
 
+/** backNote: "back inside since 08:31, all clear at 08:41". */
+export function backNote(back: string, clear: string | null, timezone: string, now: number): string {
+  const since = clockTime(Date.parse(back), timezone);
+  const over = clear ? Date.parse(clear) : 0;
+  return over > now ? tr('back inside since {since}, all clear at {over}', { since, over: clockTime(over, timezone) }) : tr('back inside since {since}', { since });
+}
+
 /** zoneNote: "defrosting, back by 14:20", "above limit 12 min, alert at 60", '' when there is nothing to say. */
 export function zoneNote({ state: z, low, timezone }: Zone, now: number): string {
   if (!z) return '';
@@ -26,7 +33,7 @@ export function zoneNote({ state: z, low, timezone }: Zone, now: number): string
     if (backBy > now) return tr('defrosting, back by {time}', { time: clockTime(backBy, timezone) });
     return alertAt == null ? tr('back later than usual from a defrost') : tr('back later than usual from a defrost, alert at {time}', { time: clockTime(alertAt, timezone) });
   }
-  if (since == null) return '';
+  if (since == null) return z.back_since ? backNote(z.back_since, z.clear_at, timezone, now) : '';
   const held = low ? tr('below limit {span}', { span: duration(now - since) }) : tr('above limit {span}', { span: duration(now - since) });
   if (alertAt == null) return held;
   const gone = now - since;
