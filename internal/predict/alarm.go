@@ -210,6 +210,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 		f.of[ftDry] = dry(f.of[unit.Discharge], f.of[unit.Suction])
 	}
 	f.of[ftUnborne] = unborne(u, f.blind)
+	f.of[ftFloods] = floods(f.of[unit.Suction], f.of[unit.Amps])
 	if f.of[unit.Amps] < 0 {
 		f.of[ftThin], f.of[ftIced] = thin(f.of[unit.Discharge], -f.of[unit.Amps])
 	}
@@ -266,6 +267,11 @@ func thin(warmer, less float64) (thin, iced float64) {
 	sure, share := ramp(less, 1, 2), ramp(warmer/less, .6, 1.1)
 	return sure * share, sure * (1 - share)
 }
+
+// floods returns by how much a suction line that cools, K, and a current that rises, %, are those of a
+// condenser short of air before a capillary tube, 0–1: measured −9 to −10 K and +10 to +19 %. Ice and what
+// stands before the coil relieve the motor.
+func floods(suction, amps float64) float64 { return ramp(-suction, 1, 3) * ramp(amps, 2, 5) }
 
 // dry returns by how much the suction line is too cool for a starved evaporator, 0–1.
 // What lacks refrigerant warms it by a quarter to a half of what it warms the discharge

@@ -26,6 +26,7 @@ const (
 	ftFrost                                      // how much longer it runs, with a warmer discharge line and less current, than gas that is thin or leaks back makes it run: its coil is covered, 0–1
 	ftOnce                                       // how much of the vibration came within one day of the last ten and has stayed since, 0–1
 	ftUnborne                                    // how little the current falls and the machine rattles beside a warmer discharge line, where leaking valves do either, 0–1
+	ftFloods                                     // how much the current rises while the suction line cools, 0–1: the high head floods the evaporator through a capillary tube
 	numFeatures
 )
 
@@ -37,6 +38,8 @@ func (f feature) needs() unit.Channels {
 		return 1 << f
 	case f == ftDry:
 		return gas
+	case f == ftFloods:
+		return 1<<unit.Suction | 1<<unit.Amps
 	case f == ftUnborne:
 		return 1<<unit.Amps | 1<<unit.Vibration
 	default:
@@ -140,7 +143,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
 			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
-			{feature: ftStep, warn: .5, crit: .7, weight: .15, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
+			{feature: ftStep, warn: .8, crit: 1, weight: .15, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
 			{feature: feature(unit.Amps), warn: -.5, crit: -3, weight: .3, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noSuction},
 			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone}, // what cools less has to run longer
@@ -150,7 +153,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
 			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
-			{feature: ftStep, warn: .5, crit: .7, weight: .15}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
+			{feature: ftStep, warn: .8, crit: 1, weight: .15}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
 			{feature: feature(unit.Amps), warn: -.5, crit: -3, weight: .3, without: noSuction}, {feature: ftIced, warn: .3, crit: .8, weight: -.5, without: noSuction},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noSuction},
 			{feature: feature(unit.Duty), warn: -.5, crit: -3, weight: -.4, without: noZone}, // what cools less has to run longer
@@ -160,7 +163,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
-			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: ftFloods, warn: 0, crit: 1, weight: .4, more: true}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1, absent: true}, {feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3},
 			{feature: ftLeapt, warn: .5, crit: 1, weight: -.4}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
 			{feature: feature(unit.Vibration), warn: 3, crit: 6, weight: -.4, without: noAmps},
@@ -170,7 +173,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .05, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
-			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: ftFloods, warn: 0, crit: 1, weight: .4, more: true}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 			{feature: ftStep, warn: .5, crit: .7, weight: .1}, {feature: feature(unit.Discharge), warn: 9, crit: 13, weight: -.3},
 			{feature: feature(unit.Zone), warn: 1, crit: 2.5, weight: -.3}, {feature: feature(unit.Suction), warn: -.3, crit: -1, weight: -.4, without: noAmps},
 		},
@@ -179,7 +182,7 @@ var faults = [numFaults]fault{
 		clues: []clue{
 			{feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .25}, {feature: feature(unit.Discharge), warn: 4.2, crit: 7.2, weight: .2}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: .3},
 			{feature: ftLeapt, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
-			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: feature(unit.Suction), warn: -1.5, crit: -3, weight: -.4}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
+			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: ftFloods, warn: 0, crit: 1, weight: .4, more: true}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
 		},
 		ends: []limit{{unit.Discharge, 14}}},
 	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
@@ -364,6 +367,9 @@ func alone(f *findings) float64 {
 	best := 0.0
 	linked := [...]unit.Channel{unit.Discharge, unit.Suction, unit.Amps}
 	for _, c := range linked {
+		if c == unit.Amps && f.of[c] > 0 || c == unit.Suction && f.of[c] < 0 {
+			continue // as measured of condensers behind an expansion valve, and of evaporators, that are short of air
+		}
 		with := unit.Channels(1<<unit.Discharge | 1<<unit.Suction | 1<<unit.Amps)
 		if c == unit.Amps {
 			with = with.With(unit.Vibration)

@@ -35,6 +35,29 @@ func TestValvesAndCharge(t *testing.T) {
 	}
 }
 
+// TestMeasuredSignatures: departures that were measured on a refrigeration trainer (R-12, one compressor
+// of 1 hp, at a low against a high flow of air through condenser or evaporator, behind either
+// expansion device; steady states of a class of students, UCLA), as K, K and %.
+func TestMeasuredSignatures(t *testing.T) {
+	for _, tc := range []struct {
+		name                     string
+		discharge, suction, amps float64
+		want                     uint8 // fiNone: too little to name anything
+	}{
+		{"condenser short of air, capillary tube", 6.6, -10, 17.7, fiFouling},
+		{"a first half of that", 3, -5, 9, fiFouling},
+		{"where the discharge line hardly shows it", 1, -9, 10, fiFouling},
+		{"condenser short of air, expansion valve", -0.2, 0.4, 5.2, fiNone},
+		{"evaporator short of air, capillary tube", -0.4, -1.8, 0.4, fiNone},
+	} {
+		f := findings{of: [numFeatures]float64{feature(unit.Discharge): tc.discharge, feature(unit.Suction): tc.suction, feature(unit.Amps): tc.amps, ftFloods: floods(tc.suction, tc.amps)}}
+		d := diagnose(&f)
+		if d.first == fiSensor && d.score >= needFit || tc.want != fiNone && (d.first != tc.want || d.score < needFit) || tc.want == fiNone && faults[d.first].alert != "" && d.score >= needFit {
+			t.Errorf("%s: %s at %.2f, want %s", tc.name, faults[d.first].name, d.score, faults[tc.want].name)
+		}
+	}
+}
+
 // TestWarmerAndNothingElse: a discharge line that is warmer while the current does not fall
 // as leaking valves let it fall, and nothing rattles, is no fault of the valves.
 func TestWarmerAndNothingElse(t *testing.T) {

@@ -55,7 +55,7 @@ const (
 	loneSoon    = 3 // windows of a large one
 	loneJumped  = 2
 	loneLarge   = 2.5               // floors from which it is large
-	wornFloors  = 2.2               // of the discharge line alone: from there what wears would show in others
+	wornFloors  = 2.2               // of a pipe or the current alone: from there what wears would show in others
 	stepShare   = 0.2               // of a departure that had come before its last two windows: more is no step
 	stepGrows   = 1.25              // times what a step was at first: it goes on
 	loneOthers  = 2                 // channels that must be known to be quiet
@@ -257,9 +257,11 @@ func (s *baseline) followLone(modulated, suspected bool) {
 func (b *doubts) endLone() { b.lone, b.alone, b.loneAt, b.came = 0, 0, 0, false }
 
 // wears reports whether a channel that departs alone may be that of a machine that
-// wears, or of a fault whose other channel is not measured.
+// wears, or of a fault whose other channel is not measured. A condenser short of air raises the current
+// alone behind an expansion valve (measured: 5 %, and nothing of either pipe), an evaporator short of air
+// cools the suction line alone behind a capillary tube (measured: 1.8 K).
 func (s *baseline) wears(ch Channel, now float64) bool {
-	return ch == Vibration && now > 0 && now < vibJump || ch == Discharge && now > 0 && now < wornFloors*floors[ch] && !s.heatsAlone() || s.unwitnessed(ch)
+	return ch == Vibration && now > 0 && now < vibJump || (ch == Amps && now > 0 || ch == Suction && now < 0) && math.Abs(now) < wornFloors*floors[ch] || ch == Discharge && now > 0 && now < wornFloors*floors[ch] && !s.heatsAlone() || s.unwitnessed(ch)
 }
 
 // stepped reports whether what a channel departs by came within its newest two windows.
