@@ -374,9 +374,9 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	stalled := s.stalled
 	if s.ran > 0 { // its recoveries are slow, and begin beyond its usual start
 		stay = max(leastRan, rimewatch.Time(ranTimes*s.worstStay)*second)
-		if s.out.Set() && s.out.Time() > stalled.Time() {
-			stalled = s.out
-		}
+	}
+	if (s.ran > 0 || slow) && s.out.Time() > stalled.Time() {
+		stalled = s.out // that of a slow one is a quantile, near which the zone may stay for days
 	}
 	if s.age() < firstDays {
 		idle, stay = max(idle, firstLeast), max(stay, firstStay)
@@ -401,6 +401,9 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	}
 	s.limit, s.stop = limit, s.cutOut
 	s.cause, s.since, s.downs, s.other, s.cold = cause, s.stalled, 0, 0, unit.Stamp{}
+	if slow {
+		s.since = stalled
+	}
 	if cause != NoEffect && s.idle.Set() {
 		s.since = s.idle
 	}

@@ -269,6 +269,25 @@ func TestExcuseIsNoAccident(t *testing.T) {
 	}
 }
 
+// TestSinceOfSlowOne: of a unit that reports seldom, and whose zone has stayed near its usual highest for
+// days, it is not said that it has not become colder for days.
+func TestSinceOfSlowOne(t *testing.T) {
+	b := newBox(t)
+	b.every, b.zoneOnly = 15*minute, true
+	b.cycle(8*rimewatch.Day, -20, -18)
+	began := b.at
+	for !b.s.stalled.Set() {
+		b.warm(15*minute, 2, steady(0))
+	}
+	b.s.stalled = unit.StampOf(b.at - 3*rimewatch.Day)
+	if b.warm(6*hour, 2, steady(0)) < 0 {
+		t.Fatal("not found")
+	}
+	if since := b.s.Since(); since < began-30*minute {
+		t.Errorf("since %d min before it began", (began-since)/minute)
+	}
+}
+
 // TestClocksStand while the mains are out: no unit can cool then, and another alert says so.
 func TestClocksStand(t *testing.T) {
 	b := newBox(t)

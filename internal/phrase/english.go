@@ -171,7 +171,7 @@ var conditions = map[key]entry{
 	},
 	{typ: rimewatch.SlowRecovery}: {
 		title: "Slow to recover from defrost", ending: "Recovering from defrost normally again",
-		what: "The product zone was still not cold again %v after the defrost began; this unit usually needs less than %l.", over: "It is recovering from its defrosts as usual again.",
+		what: "The product zone was still not cold again %v after the defrost began, which is longer than this unit usually needs.", over: "It is recovering from its defrosts as usual again.",
 		do: "Check for ice left on the evaporator, an open door or too little cooling capacity.",
 	},
 	{typ: rimewatch.SlowWarming}: {
@@ -192,12 +192,14 @@ var conditions = map[key]entry{
 	{typ: rimewatch.NotCooling}: {
 		title: "Not cooling", ending: "Cooling again",
 		what: "The product zone is at %v and has not become colder for %t; this unit usually cools before it reaches %l.", over: "It has cooled down twice to where it usually stops. It did not cool for %t; the highest was %p.",
-		urgent: "Move the goods if it does not cool soon.", do: "Check that it is switched on, that its door is shut and its fans turn, then call a technician. A defrost that takes far longer than its others, or goods loaded warm, look the same at first.",
+		urgent: "Move the goods if it does not cool soon.", do: "Check that it is switched on, that its door is shut and its fans turn, then call a technician.",
+		soon: "A defrost that takes far longer than its others, goods loaded warm, or a thermostat that was set warmer look the same at first.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetNoCurrent)}: {
 		title: "Not cooling: no current",
 		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has not started for %t and draws no current.",
-		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked. A defrost that takes far longer than its others looks the same at first.",
+		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked.",
+		soon:  "A defrost that takes far longer than its others, or a thermostat that was set warmer, looks the same at first.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetLockedRotor)}: {
 		title: "Not cooling: the compressor does not start",
@@ -207,12 +209,14 @@ var conditions = map[key]entry{
 	{rimewatch.NotCooling, string(rimewatch.UnmetNoRun)}: {
 		title: "Not cooling: the compressor does not run",
 		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has not run for %t.",
-		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked. A defrost that takes far longer than its others looks the same at first.",
+		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked.",
+		soon:  "A defrost that takes far longer than its others, or a thermostat that was set warmer, looks the same at first.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetNoEffect)}: {
 		title: "Not cooling although it runs",
 		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor runs, but the zone has not become colder for %t.",
-		do:    "Check the door, that the evaporator fan turns and that the coil is free of ice, then the condenser and the charge. Goods loaded warm look the same for a while.",
+		do:    "Check the door, that the evaporator fan turns and that the coil is free of ice, then the condenser and the charge.",
+		soon:  "Goods loaded warm look the same for a while.",
 	},
 	{typ: rimewatch.DoorOpenSuspected}: {
 		title: "Door probably open", ending: "Door probably closed again",

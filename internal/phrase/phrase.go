@@ -41,6 +41,7 @@ type entry struct {
 	what, over    string // sentences while it lasts and when it is over
 	begun         string // what, before there is a span to name: limits may be set without a delay
 	urgent, do    string // what to do: first while it is critical, and in any case
+	soon          string // what it may be as well while it is young
 }
 
 // key finds an entry. metric is "" where the type has only one.
@@ -71,7 +72,7 @@ func entryOf(a *rimewatch.Alert) entry {
 	}
 	return entry{
 		title: cmp.Or(own.title, e.title), ending: cmp.Or(own.ending, e.ending), what: cmp.Or(own.what, e.what), over: cmp.Or(own.over, e.over), begun: cmp.Or(own.begun, e.begun),
-		urgent: cmp.Or(own.urgent, e.urgent), do: cmp.Or(own.do, e.do),
+		urgent: cmp.Or(own.urgent, e.urgent), do: cmp.Or(own.do, e.do), soon: cmp.Or(own.soon, e.soon),
 	}
 }
 
@@ -176,7 +177,10 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	default:
 		return join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
 	}
-	flapping, urgent, more := "", "", ""
+	flapping, urgent, more, soon := "", "", "", ""
+	if lasted(a) < young {
+		soon = w.Say(e.soon)
+	}
 	if a.Usual != nil {
 		more = w.Sayf("The unit usually runs at %s: is the limit of %s right?", w.quantity(a.Usual, a.Unit), w.quantity(a.Threshold, a.Unit))
 	}
@@ -189,7 +193,7 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	if a.Severity == rimewatch.Critical {
 		urgent = w.Say(e.urgent)
 	}
-	return join(w.fill(e.what, a), more, flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do))
+	return join(w.fill(e.what, a), more, flapping, w.hold(a.HoldH)), join(urgent, w.Say(e.do), soon)
 }
 
 // The sentences of an alert that is active although the value is within its limit: it has not
@@ -218,6 +222,9 @@ func returned(a *rimewatch.Alert) bool {
 func noSpan(a *rimewatch.Alert) bool {
 	return a.Value != nil && (a.Unit == "s" && *a.Value < 1 || a.Unit == "min" && *a.Value < 1)
 }
+
+// young is how long an alert is so: no defrost and no delivery lasts longer.
+const young = 2 * time.Hour
 
 // Then is the message of an alert at the moment of a line of its timeline.
 func (w Words) Then(t *rimewatch.AlertTransition) string {
