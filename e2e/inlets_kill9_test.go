@@ -121,7 +121,7 @@ func bareInletsHouse(t *testing.T) *inletsHouse {
 		return strings.TrimSpace(string(out))
 	}
 	run(inletsPassword, "user", "add", "--workspace", "W", "--create", "--role", "owner", "--name", "O", "--password-stdin", "o@example.com")
-	h.token = run("", "token", "create", "--workspace", "W", "--name", "t")
+	h.token = run("", "token", "create", "--workspace", "W", "--name", "t", "--scopes", "admin")
 	return h
 }
 
@@ -237,23 +237,22 @@ func (h *inletsHouse) source(t *testing.T, cookie, body string) string {
 	return answer.Key
 }
 
-// deleteSource deletes the source of a name.
-func (h *inletsHouse) deleteSource(t *testing.T, cookie, name string) {
+// deleteSource deletes the source of a name, at once as programs do.
+func (h *inletsHouse) deleteSource(t *testing.T, name string) {
 	t.Helper()
-	var list struct {
-		Sources []struct {
-			ID   int64
-			Name string
-		}
+	c, err := client.New(h.url, h.token, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	h.asOwner(t, cookie, http.MethodGet, "/sources", "", http.StatusOK, &list)
-	for _, s := range list.Sources {
+	list, err := c.Sources().List(t.Context())
+	for _, s := range list {
 		if s.Name == name {
-			h.asOwner(t, cookie, http.MethodDelete, fmt.Sprintf("/sources/%d", s.ID), "", http.StatusOK, nil)
-			return
+			_, err = c.Any(t.Context(), http.MethodDelete, fmt.Sprintf("/sources/%d", s.ID), nil, nil)
 		}
 	}
-	t.Fatalf("no source %s in %v", name, list)
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // asOwner sends a request as a browser does, and decodes the data of its answer.

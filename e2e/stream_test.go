@@ -1,8 +1,12 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
@@ -30,11 +34,33 @@ func testPublic(t *testing.T, c *client.Client) {
 	}
 	_, err := c.Policy(ctx, "nothing")
 	wantCode(t, err, rimewatch.CodePolicyNotFound, 404)
-	if b := must[[]byte](t)(c.OpenAPI(ctx)); !bytes.Contains(b, []byte(`"openapi":"3.1`)) {
-		t.Errorf("%.80s", b)
+	// What the command prints, from which the UI's types are made, is what the server serves.
+	printed, err := exec.CommandContext(ctx, program(t), "openapi").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if served, written := described(t, must[[]byte](t)(c.OpenAPI(ctx))), described(t, printed); !maps.Equal(served, written) {
+		t.Errorf("the server describes %v, the command %v", served, written)
 	}
 	_, err = c.Summary(ctx)
 	wantCode(t, err, rimewatch.CodeUnauthenticated, 401)
+}
+
+// described are the paths of a description, with their methods.
+func described(t *testing.T, b []byte) map[string]string {
+	t.Helper()
+	var doc struct {
+		OpenAPI string
+		Paths   map[string]map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(b, &doc); err != nil || !strings.HasPrefix(doc.OpenAPI, "3.1") || len(doc.Paths) < 80 {
+		t.Fatalf("%d paths, %v: %.80s", len(doc.Paths), err, b)
+	}
+	paths := make(map[string]string)
+	for path, methods := range doc.Paths {
+		paths[path] = strings.Join(slices.Sorted(maps.Keys(methods)), " ")
+	}
+	return paths
 }
 
 // testStream listens to every channel of the real server while a device reports

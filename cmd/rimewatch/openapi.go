@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/events"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
@@ -23,7 +24,7 @@ func (c *openapiCmd) Run(s streams) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL},
-		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes(nil))
+		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), events.Routes(events.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes(nil))
 	if err != nil {
 		return err
 	}

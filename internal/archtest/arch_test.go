@@ -51,7 +51,7 @@ var may = map[string][]string{
 	"client":                     nil,
 	"policies":                   nil,
 	"internal/apply":             nil,
-	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/apply", "internal/config", "internal/demo", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/logfile", "internal/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
+	"cmd/rimewatch":              {"client", "internal/account", "internal/app", "internal/apply", "internal/config", "internal/demo", "internal/httpapi", "internal/httpapi/accounts", "internal/httpapi/events", "internal/httpapi/export", "internal/httpapi/inlets", "internal/httpapi/notifications", "internal/httpapi/push", "internal/httpapi/records", "internal/httpapi/submit", "internal/httpapi/v1", "internal/inlet", "internal/logfile", "internal/simulate", "internal/store", "internal/store/migrate", "internal/store/postgres", "internal/store/sqlite"},
 	"internal/store":             nil,
 	"internal/store/core":        {"internal/dense", "internal/prefetch", "internal/store", "internal/store/chunk", "internal/store/tables", "internal/ticker"},
 	"internal/store/tables":      {"internal/store"},
