@@ -35,7 +35,7 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	@touch $@
 
 # The UI's types are generated from the server's OpenAPI description.
-web/openapi.json: field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
+web/openapi.json: cmd/rimewatch/openapi.go field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
 	@echo 'compiling what describes the API: a minute or two the first time'
 	@env -u RIMEWATCH_TESTS $(GO) run $(SHIP) ./cmd/rimewatch openapi > $@.new && mv $@.new $@
 
