@@ -384,9 +384,11 @@ func (l *lane) stopHook(ctx context.Context, w *rimewatch.Webhook, why rimewatch
 		s.log.Error("switch a webhook off", "webhook", w.ID, "err", err)
 		return
 	}
+	l.report.Lock()
 	l.mu.Lock()
 	l.outage = outage{} // whoever switches it on again begins anew
 	l.mu.Unlock()
+	l.report.Unlock()
 	s.log.Warn("a webhook is switched off", "workspace", l.workspaceID, "webhook", w.ID, "why", why.String())
 	if err := s.tellOff(ctx, w, why); err != nil {
 		s.log.Error("report of a webhook that is switched off", "webhook", w.ID, "err", err)
