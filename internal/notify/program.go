@@ -205,15 +205,17 @@ func (l *lane) line(q *queue, it *item) {
 	q.wait(it)
 }
 
-// leave takes a delivery that has ended out of its line, and has the next one wait for its
-// attempt. l.mu is held.
+// leave takes a delivery that has ended out of its line. After the first the next one waits for
+// its attempt; behind one that is under way nothing begins. l.mu is held.
 func (l *lane) leave(q *queue, it *item) {
-	list := slices.DeleteFunc(l.subjects[it.Subject], func(x *item) bool { return x == it })
+	list := l.subjects[it.Subject]
+	first := len(list) > 0 && list[0] == it
+	list = slices.DeleteFunc(list, func(x *item) bool { return x == it })
 	if len(list) == 0 {
 		delete(l.subjects, it.Subject)
 	} else {
 		l.subjects[it.Subject] = list
-		if list[0].Due() == 0 && list[0] != it {
+		if first && list[0].Due() == 0 {
 			q.wait(list[0])
 		}
 	}
