@@ -134,7 +134,7 @@ func (x Sources) AddKey(ctx context.Context, source int64, name string) (GivenKe
 
 func keyPath(id int64) string { return "/source-keys/" + strconv.FormatInt(id, 10) }
 
-// NameKey says who has a key.
+// NameKey sets the name of a key: whoever has it.
 func (x Sources) NameKey(ctx context.Context, id int64, name string) (SourceKey, error) {
 	return one[SourceKey](ctx, x.c, send(http.MethodPatch, keyPath(id), map[string]any{"name": name}, true), "source_key")
 }

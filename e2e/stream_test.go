@@ -34,7 +34,7 @@ func testPublic(t *testing.T, c *client.Client) {
 	}
 	_, err := c.Policy(ctx, "nothing")
 	wantCode(t, err, rimewatch.CodePolicyNotFound, 404)
-	// What the command prints, from which the UI's types are made, is what the server serves.
+	// The command prints what the server serves; the UI's types are made from it.
 	printed, err := exec.CommandContext(ctx, program(t), "openapi").Output()
 	if err != nil {
 		t.Fatal(err)

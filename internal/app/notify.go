@@ -221,7 +221,7 @@ func (w waker) Publish(p *publish.Commit) {
 	}
 }
 
-// teller tells who follows events of commits that have some.
+// teller hands commits with events on to whoever follows events.
 type teller struct{ *event.Feed }
 
 // Publish implements ingest.Publisher.

@@ -49,7 +49,7 @@ func (f *Feed) Wake() {
 	}
 }
 
-// Run tells of events until ctx ends.
+// Run hands events on until ctx ends.
 func (f *Feed) Run(ctx context.Context) {
 	for range ticker.Every(ctx.Done(), lookEvery, f.wake) {
 		if err := f.read(ctx); err != nil && ctx.Err() == nil {
@@ -58,7 +58,7 @@ func (f *Feed) Run(ctx context.Context) {
 	}
 }
 
-// read tells of what was written since the last time.
+// read hands on what was written since the last time.
 func (f *Feed) read(ctx context.Context) error {
 	for {
 		list, err := f.rows.AllEventsAfter(ctx, f.last, readSlice)

@@ -16,7 +16,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Delay says how a person's call waits to be carried out.
+// Delay is how a person's call waits to be carried out.
 type Delay struct {
 	About string // the name of the thing
 	Now   bool   // it does not wait: it makes alerts louder, or is about little

@@ -101,7 +101,7 @@ func (a *API) streamDocument() any {
 	}
 }
 
-// messageSuffix tells the message of an event for programs from the event.
+// messageSuffix is the end of the name of an event's message for programs, which differs from the event's by it.
 func messageSuffix(message string) string {
 	if message == "event" {
 		return "Message"
