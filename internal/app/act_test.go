@@ -20,6 +20,7 @@ func TestActsSurviveAKill(t *testing.T) {
 	_, err = h.Accounts.Setup(t.Context(), account.SetupRequest{Code: code, Workspace: "Corner Shop", Email: "o@example.com", Name: "Olga", Password: goldenPassword}, rimewatch.TimeOf(goldenNow))
 	h.must(err)
 	h.signIn()
+	h.page = true
 	for _, serial := range []string{"A-1", "A-2"} {
 		h.asOwner("POST", "/devices", `{"serial":"`+serial+`"}`, http.StatusCreated)
 	}
@@ -36,6 +37,7 @@ func TestActsSurviveAKill(t *testing.T) {
 	stop()
 	h, _ = goldenHouse(t, dir, goldenNow.Add(11*time.Second))
 	h.signIn()
+	h.page = true
 	h.must(h.CarryOut(t.Context()))
 	again := func(id int64) {
 		t.Helper()

@@ -45,6 +45,7 @@ type house struct {
 	id    int64 // of token
 	spec  *jsonschema.Compiler
 	http  *http.Client
+	page  bool // asOwner asks as the web UI does
 }
 
 func newHouse(t *testing.T, change ...func(*app.Config)) *house {

@@ -17,8 +17,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/inlet"
 )
 
-// asOwner makes a request as the owner's browser does, and returns the data. What waits to be
-// taken back is carried out.
+// asOwner makes a request with the owner's session, as the web UI does where page is set, and
+// returns the data.
 func (h *house) asOwner(method, path, body string, want int) map[string]any {
 	h.t.Helper()
 	req, err := http.NewRequestWithContext(h.t.Context(), method, h.URL()+"/api/v1"+path, strings.NewReader(body))
@@ -26,20 +26,15 @@ func (h *house) asOwner(method, path, body string, want int) map[string]any {
 	req.Header.Set("Cookie", "rimewatch_session="+h.owner.Secret)
 	req.Header.Set("Sec-Fetch-Site", "same-origin")
 	req.Header.Set("Content-Type", "application/json")
-	status, text := h.do(req)
-	var envelope struct{ Data map[string]any }
-	h.must(json.Unmarshal([]byte(text), &envelope))
-	if status == http.StatusAccepted && envelope.Data["act"] != nil && want < status {
-		due, err := h.Store.AllDueActs(h.t.Context(), h.API.Now().Add(rimewatch.UndoTime), 100)
-		h.must(err)
-		for i := range due {
-			h.must(h.API.CarryOut(h.t.Context(), &due[i]))
-		}
-		status = want
+	if h.page {
+		req.Header.Set("Prefer", "respond-async")
 	}
+	status, text := h.do(req)
 	if status != want {
 		h.t.Fatalf("%s %s: %d %s, want %d", method, path, status, text, want)
 	}
+	var envelope struct{ Data map[string]any }
+	h.must(json.Unmarshal([]byte(text), &envelope))
 	return envelope.Data
 }
 

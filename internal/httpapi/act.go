@@ -66,9 +66,16 @@ func actJSON(x *rimewatch.Act) ActJSON {
 	return ActJSON{x.ID, x.Does, x.About, x.By, x.State, x.EffectiveAt, x.CreatedAt, x.SettledAt, x.SettledBy, x.Failure}
 }
 
-// waits reports whether a call may have to wait: those of people do.
+// laterAsked is the preference of a page: what a person does there can be taken back for a
+// moment (RFC 7240, 4.1). Programs that use a session are answered as before there was one.
+const laterAsked = "respond-async"
+
+// waits reports whether a call may have to wait: those of people in the web UI do.
 func (c *Call) waits(a *API) bool {
-	return c.route.Undo != nil && a.cfg.Acts != nil && c.act == nil && c.Principal.Session && c.Principal.UserID != 0
+	return c.route.Undo != nil && a.cfg.Acts != nil && c.act == nil && c.Principal.Session && c.Principal.UserID != 0 &&
+		slices.ContainsFunc(c.R.Header["Prefer"], func(v string) bool {
+			return slices.ContainsFunc(strings.Split(v, ","), func(p string) bool { return strings.EqualFold(strings.TrimSpace(p), laterAsked) })
+		})
 }
 
 // Kept is Delay.Keep of a call that has waited, "" = it has not.
@@ -129,6 +136,7 @@ func (a *API) later(c *Call, d *Delay) error {
 	if err != nil {
 		return err
 	}
+	c.Header("Preference-Applied", laterAsked)
 	c.Header("Location", Prefix+"/v1/acts/"+strconv.FormatInt(x.ID, 10))
 	c.Header("Content-Type", TypeJSON)
 	c.W.WriteHeader(http.StatusAccepted)
@@ -232,7 +240,7 @@ func (a *API) actRoutes() []Route {
 		out.turn(whole(len(out.Acts), len(out.Acts)))
 		return out, err
 	}))
-	list.Description = "What people have asked for within the last seconds: what ends, forgets or silences something is carried out after ten seconds, unless it is taken back. API tokens do not wait."
+	list.Description = "What people have asked for within the last seconds: what ends, forgets or silences something is carried out after ten seconds, unless it is taken back: where a request of a session says Prefer: respond-async, as those of the web UI do."
 	get := r.GetRow(Handle(func(ctx context.Context, in *IDInput) (ActData, error) {
 		x, err := a.act(CallOf(ctx), in.Number())
 		if err != nil {

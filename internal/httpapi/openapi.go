@@ -286,6 +286,12 @@ func (a *API) finishOperation(rt *Route) {
 			Description: "The ETag of an earlier answer: 412 and no change when it was changed since.",
 		})
 	}
+	if rt.Undo != nil {
+		rt.op.Parameters = append(rt.op.Parameters, &huma.Param{
+			Name: "Prefer", In: "header", Schema: &huma.Schema{Type: huma.TypeString}, Example: laterAsked,
+			Description: "respond-async of a session: the call is kept for ten seconds, in which it can be taken back, and answered 202. API tokens do not wait.",
+		})
+	}
 	if rt.Paged {
 		ok.Headers["Link"] = textHeader("The next page, with rel=\"next\".")
 	}

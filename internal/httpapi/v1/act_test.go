@@ -228,4 +228,8 @@ func TestUndoRights(t *testing.T) {
 	if got.get("data.act.state") != "failed" || got.get("data.act.failure") == "" || r.do(r.browser(get("/v1/devices/A-1", ""))).status != 200 {
 		t.Errorf("one who is no member any more has deleted it: %s", got.body)
 	}
+	// A program with a session does not ask for time to think.
+	if a := r.do(as(admin, remove("/v1/devices/A-1", "")).with("Prefer", "handling=lenient")); a.status != 200 || r.do(r.browser(get("/v1/devices/A-1", ""))).status != 404 {
+		t.Errorf("without the preference: %d %s", a.status, a.body)
+	}
 }

@@ -142,7 +142,10 @@ func (n *notifyRig) person(workspaceID int64, role rimewatch.Role) string {
 	return in.Secret
 }
 
-func as(secret string, q request) request { return q.with("Cookie", "rimewatch_session="+secret) }
+// as is a request with a session, as a page of the web UI makes it.
+func as(secret string, q request) request {
+	return q.with("Cookie", "rimewatch_session="+secret).with("Prefer", "respond-async")
+}
 
 // What people are told while nobody would hear of an alert.
 const (

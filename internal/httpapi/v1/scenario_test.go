@@ -116,5 +116,5 @@ func (r *rig) browser(q request) request {
 	if r.secure {
 		name = "__Host-" + name
 	}
-	return q.with("Cookie", name+"="+r.owner)
+	return q.with("Cookie", name+"="+r.owner).with("Prefer", "respond-async")
 }

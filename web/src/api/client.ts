@@ -83,7 +83,7 @@ async function send(method: string, path: string, { params, body, signal }: Call
     method,
     signal: signal ? (AbortSignal.any?.([signal, late]) ?? signal) : late,
     credentials: 'same-origin',
-    headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url, url + sent) }) },
+    headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url, url + sent) }), ...(method !== 'GET' && { Prefer: 'respond-async' }) },
     body: sent,
   }));
   const text = await response.text();
