@@ -125,7 +125,7 @@ describe('two people', () => {
     await page.getByRole('button', { name: 'Edit' }).click();
     await dialog(page).getByLabel('Name').fill('Fish');
     await dialog(page).locator('label', { hasText: /^Site/ }).locator('select').selectOption({ label: 'Pier' });
-    await api.send('DELETE', `/v1/sites/${id}`);
+    await office.send('DELETE', `/v1/sites/${id}`);
     await visitor.refused('PATCH', '/api/v1/devices/WIC-3', 422, () => dialog(page).getByRole('button', { name: 'Save' }).click());
     await dialog(page).locator('label', { hasText: /^Site/ }).locator('.text-critical').waitFor();
     expect(await dialog(page).getByLabel('Name').inputValue()).toBe('Fish');

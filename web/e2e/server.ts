@@ -83,9 +83,9 @@ export class Office {
     return person;
   }
 
-  /** token makes one that may what an admin may. */
+  /** token makes a full one. */
   async token(): Promise<string> {
-    return (await this.send('POST', '/v1/tokens', { name: 'Test', scopes: ['admin'] })).plain_token;
+    return (await this.send('POST', '/v1/tokens', { name: 'Test', scopes: ['full'] })).plain_token;
   }
 }
 
