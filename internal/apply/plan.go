@@ -108,7 +108,7 @@ func same(want, has any) bool {
 		return true
 	case []any:
 		h, _ := has.([]any)
-		return len(h) == len(w) && !slices.ContainsFunc(seq(len(w)), func(i int) bool { return !same(w[i], h[i]) })
+		return slices.EqualFunc(w, h, same)
 	default:
 		if has == nil {
 			return reflect.ValueOf(want).IsZero()
@@ -127,14 +127,6 @@ func masked(want string, has any) bool {
 		return strings.HasPrefix(want, shown)
 	}
 	return want == text
-}
-
-func seq(n int) []int {
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }
 
 // plain is a value as JSON writes it, so that 4 and 4.0 are one.

@@ -12,6 +12,6 @@
 //
 // The numbers are those of a study on simulated units of foreign equations and on
 // recordings, but for those of excuse.go, which were tuned on both families of lab/evaluate.
-// What was usual when demand was not met is kept as it was then until the unit has shown
+// The usual of the moment in which demand was not met is kept until the unit has shown
 // that it cools: a dead compressor is never what is usual.
 package capability

@@ -61,7 +61,7 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 		WorkspaceID: workspaceID, Key: key, ChannelID: channelID, Kind: rimewatch.DeliveryTest,
 		Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body,
 	}
-	// What is begun is brought to an end, whether or not the caller waits for it.
+	// An attempt that is begun is brought to an end, whether or not the caller waits for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait)
 	defer cancel()
 	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
