@@ -6,7 +6,7 @@ export CGO_ENABLED = 0
 # A program with the race detector otherwise sleeps a second before it ends.
 export GORACE = atexit_sleep_ms=0
 
-.PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint browser screenshots \
+.PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint gate browser screenshots \
 	chromium firefox postgres mosquitto haproxy explore fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
 all: build
 
@@ -73,7 +73,7 @@ test-plain:
 	$(GO) test $(FAST) $(filter-out $(RACES:./%=github.com/rimewatch/rimewatch/%),$(shell $(GO) list ./...))
 	cd lab && $(GO) test $(FAST) ./...
 
-test-rest: vet lint $(if $(NPM),ui-test browser)
+test-rest: vet lint $(if $(NPM),ui-test browser) gate
 
 test-long: export RIMEWATCH_TESTS = long
 test-long: postgres mosquitto haproxy $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
@@ -91,6 +91,10 @@ lint: ## every linter of .golangci.yml, the workflows, and functions that nothin
 	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run --allow-parallel-runners ./...
 	$(GO) tool -modfile=tools/lint/go.mod actionlint
 	@dead=$$($(GO) tool -modfile=tools/lint/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "nothing calls:"; echo "$$dead"; exit 1; }
+
+# -count=1: it reads files outside of its module, where go test does not see that they have changed.
+gate: web/openapi.json ## the API against the description of the last release
+	cd tools/api && $(GO) test -count=1 ./...
 
 ui-test: ui ## the UI's types and units
 	cd web && npm run --silent check && npm run --silent test

@@ -33,7 +33,7 @@ const apiIntro = `The REST API of Rimewatch, which watches commercial refrigerat
 
 **Limits.** Per token 6,000 requests a minute with bursts of 1,000, if the operator has not set another number; never more at once than a minute has. Heartbeats and single readings are limited per device instead: 120 a minute with bursts of 1,000. Failed authentications: 20 a minute per address. See the headers ` + "`RateLimit`, `RateLimit-Policy` and `Retry-After`" + `.
 
-**Versions.** v1 only grows: new fields and endpoints may appear, nothing is renamed or removed. Clients ignore what they do not know.`
+**Versions.** v1 only grows: new fields, endpoints and values of open enumerations (` + "`x-extensible-enum`" + `) may appear. Clients ignore what they do not know. Nothing is renamed or removed unless it was announced a year before: ` + "`deprecated` and `x-sunset`" + ` here, ` + "`Deprecation`, `Sunset` and `Link`" + ` in the header of answers.`
 
 func newDocument(version, publicURL string, aliases []alias) *huma.OpenAPI {
 	if version == "" {
@@ -196,6 +196,7 @@ func (a *API) finishDocument() {
 	for name, s := range registry.Map() {
 		settle(s, requests[name])
 	}
+	a.announce()
 	a.doc.Webhooks = a.outgoing()
 	a.spec = written(func() any { return a.doc })
 }
@@ -399,7 +400,7 @@ func reach(r huma.Registry, s *huma.Schema, seen map[string]bool) {
 
 // settle makes arrays what they are, never null, and the null of an enumeration
 // the value instead of the word; and leaves answers open, since
-// v1 may add fields to them, while bodies stay closed.
+// v1 may add fields and values to them, while bodies stay closed.
 func settle(s *huma.Schema, request bool) {
 	if s.Type == huma.TypeArray {
 		s.Nullable = false
@@ -407,8 +408,11 @@ func settle(s *huma.Schema, request bool) {
 	if i := slices.Index(s.Enum, any("null")); i >= 0 {
 		s.Enum[i] = nil
 	}
-	if closed, ok := s.AdditionalProperties.(bool); ok && !closed && !request {
-		s.AdditionalProperties = nil
+	if !request {
+		if closed, ok := s.AdditionalProperties.(bool); ok && !closed {
+			s.AdditionalProperties = nil
+		}
+		openEnum(s)
 	}
 	for _, p := range s.Properties {
 		settle(p, request)

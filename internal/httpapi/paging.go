@@ -196,5 +196,6 @@ func (c *Call) LinkNext(name, value string) {
 	}
 	query.Set(name, value)
 	target := url.URL{Path: c.R.URL.Path, RawQuery: query.Encode()}
-	c.Header("Link", "<"+target.String()+`>; rel="next"`)
+	h := c.W.Header()
+	h["Link"] = append(h["Link"], "<"+target.String()+`>; rel="next"`)
 }

@@ -44,6 +44,7 @@ type Route struct {
 	Direct       http.HandlerFunc // goes past the router and the checks, which it does itself
 
 	op         *huma.Operation
+	ends       []*ending // announced, of what it takes or answers
 	bodySchema *huma.Schema
 	serve      http.Handler
 }
@@ -165,6 +166,9 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 		c := CallOf(r.Context())
 		c.route, c.W, c.R = rt, w, r
 		defer c.done()
+		for _, e := range rt.ends {
+			e.header(w.Header())
+		}
 		if e := a.admit(c); e != nil {
 			if c.Principal.WorkspaceID != 0 {
 				a.refused(c.Principal, e, r, rt.Path, c.Now)

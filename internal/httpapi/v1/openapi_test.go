@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,7 +22,7 @@ import (
 )
 
 // described checks answers against the served description, with one thing
-// added: objects are closed, so that a field without a description shows.
+// added: objects and enumerations are closed, so that a field or value without a description shows.
 type described struct {
 	doc    *openapi3.T
 	router routers.Router
@@ -97,6 +98,13 @@ func closeObjects(v any) {
 	case map[string]any:
 		if _, ok := x["properties"].(map[string]any); ok && x["type"] == "object" && x["additionalProperties"] == nil {
 			x["additionalProperties"] = false
+		}
+		if open := x["x-extensible-enum"]; open != nil {
+			values := open.([]any)
+			if kinds, ok := x["type"].([]any); ok && slices.Contains(kinds, any("null")) {
+				values = append(values, nil)
+			}
+			x["enum"] = values
 		}
 		for _, inner := range x {
 			closeObjects(inner)
