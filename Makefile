@@ -7,7 +7,7 @@ export CGO_ENABLED = 0
 export GORACE = atexit_sleep_ms=0
 
 .PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint gate browser screenshots \
-	chromium firefox postgres mosquitto haproxy explore fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
+	sdk chromium firefox postgres mosquitto haproxy python explore fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
 all: build
 
 # The web UI is built if npm is available. Otherwise the binary contains a page that says how to get the UI.
@@ -45,6 +45,10 @@ web/src/api/schema.d.ts: web/node_modules/.package-lock.json web/openapi.json
 $(DIST): web/src/api/schema.d.ts $(shell find web -type f -not -path 'web/node_modules/*' -not -path 'web/openapi.json*' -not -path 'web/scripts/*' -not -path 'web/e2e/*')
 	cd web && npm run --silent build
 
+sdk: web/openapi.json python $(if $(NPM),web/node_modules/.package-lock.json) ## the clients in Python and TypeScript: what of them is generated, and their packages, into dist/
+	python3 sdk/python/generate.py web/openapi.json && python3 sdk/python/wheel.py $(VERSION) dist
+	$(if $(NPM),cd web && node scripts/types.mjs ../sdk/typescript/src/schema.ts --open && npx tsc -p ../sdk/typescript && node ../sdk/typescript/pack.mjs $(VERSION) ../dist)
+
 # `go test ./...` needs nothing but Go. This needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. Packages whose
 # goroutines meet run with the race detector, the others without: a package is tested once (ingest, whose hours of simulated time take ten times as
 # long with it, without; its goroutines meet in app and contract). Tests wait as much as they compute, so three
@@ -63,7 +67,7 @@ test test-raced test-plain test-rest browser: export TMPDIR := $(or $(SHM),/tmp)
 endif
 
 test: export RIMEWATCH_TESTS = all
-test: postgres mosquitto $(if $(NPM),ui chromium firefox) ## everything that must pass
+test: postgres mosquitto sdk $(if $(NPM),ui chromium firefox) ## everything that must pass
 	@$(MAKE) --no-print-directory -j3 test-raced test-plain test-rest
 
 test-raced:
@@ -76,7 +80,7 @@ test-plain:
 test-rest: vet lint $(if $(NPM),ui-test browser) gate
 
 test-long: export RIMEWATCH_TESTS = long
-test-long: postgres mosquitto haproxy $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
+test-long: postgres mosquitto haproxy sdk $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
 	CGO_ENABLED=1 $(GO) test $(FAST) -timeout=90m ./...
 	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -timeout=90m -race $(ALONE) $(RACES) ./internal/ingest
 	@# -count=1: what they read lies outside of their modules, where go test does not see that it has changed.
@@ -124,6 +128,9 @@ firefox:
 postgres: # its tests start servers of their own
 	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call apt,postgresql) || \
 		{ echo 'the tests of the PostgreSQL store need it: apt-get install postgresql'; exit 1; }
+
+python:
+	@command -v python3 >/dev/null || $(call apt,python3) || { echo 'the client in Python needs it: apt-get install python3'; exit 1; }
 
 haproxy:
 	@command -v haproxy >/dev/null || test -x /usr/sbin/haproxy || $(call apt,haproxy) || echo 'no haproxy: the lines for it are not tried'
@@ -174,7 +181,7 @@ pictures: ## draw the pictures in docs/img, from the simulator and the engine
 	$(LAB) pictures
 
 # The tool is a module of its own. TARGETS=linux/amd64 for one alone.
-release: ui ## Debian packages, tarballs, the image, checksums and the bill of materials, in dist/; PUSH=ghcr.io/… pushes the image, too
+release: ui sdk ## Debian packages, tarballs, the image, checksums and the bill of materials, in dist/; PUSH=ghcr.io/… pushes the image, too
 	cd tools/release && $(GO) run . -version $(VERSION) $(if $(TARGETS),-targets $(TARGETS)) $(if $(PUSH),-push $(PUSH))
 	cd dist && sha256sum --check --quiet SHA256SUMS
 

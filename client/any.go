@@ -7,14 +7,32 @@ import (
 	"net/url"
 )
 
-// Any makes a call for which there is no method, such as GET of /contacts, with the retries of
-// all calls, and returns the data of the answer. The path is below /api/v1; body is written as
-// JSON, nil = none. *Error and errors of the connection.
-func (c *Client) Any(ctx context.Context, method, path string, query url.Values, body any) (json.RawMessage, error) {
-	call := &call{method: method, path: "/api/v1" + path, idempotent: method != http.MethodPost}
-	if body != nil {
-		call = send(method, path, body, call.idempotent)
+// Request is a call for which there is no method, such as GET of /contacts.
+type Request struct {
+	Method, Path string // the path below /api/v1
+	Query        url.Values
+	Body         any    // written as JSON; nil = none
+	IfMatch      string // ETag of an earlier answer: CodePreconditionFailed when the thing was changed since
+	// Merge changes only what the body of a PATCH names, labels too, and removes what is null (RFC 7396).
+	Merge bool
+}
+
+// Answer is the data of an answer.
+type Answer struct {
+	Data json.RawMessage
+	ETag string // of a thing that people set; "" = it has none
+}
+
+// Call makes a call with the retries of all calls. *Error and errors of the connection.
+func (c *Client) Call(ctx context.Context, r Request) (Answer, error) {
+	call := &call{method: r.Method, path: "/api/v1" + r.Path, idempotent: r.Method != http.MethodPost}
+	if r.Body != nil {
+		call = send(r.Method, r.Path, r.Body, call.idempotent)
 	}
-	call.query = query
-	return fetch[json.RawMessage](ctx, c, call)
+	if r.Merge {
+		call.contentType = "application/merge-patch+json"
+	}
+	call.query, call.ifMatch = r.Query, r.IfMatch
+	data, header, err := answered[json.RawMessage](ctx, c, call)
+	return Answer{data, header.Get("ETag")}, err
 }

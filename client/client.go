@@ -98,6 +98,7 @@ type call struct {
 	idempotent   bool   // may safely happen twice
 	readings     bool   // brings readings, which come too often for a key each
 	key          string // Idempotency-Key, "" = none
+	ifMatch      string // "" = none
 	broken       error  // why it cannot be made
 }
 
@@ -210,6 +211,9 @@ func (c *Client) once(ctx context.Context, call *call) (*http.Response, error) {
 	if call.key != "" {
 		h.Set("Idempotency-Key", call.key)
 	}
+	if call.ifMatch != "" {
+		h.Set("If-Match", call.ifMatch)
+	}
 	if call.body != nil {
 		h.Set("Content-Type", call.contentType)
 		if call.encoding != "" {
@@ -239,13 +243,19 @@ var errNotTheAPI = errors.New("the answer is not in the form of the API")
 // maxAnswer bounds an answer that is read as a whole.
 const maxAnswer = 256 << 20
 
-// fetch makes a call and returns the data of the answer. An answer that breaks
-// off counts as a broken connection.
+// fetch makes a call and returns the data of the answer.
 func fetch[T any](ctx context.Context, c *Client, call *call) (data T, err error) {
+	data, _, err = answered[T](ctx, c, call)
+	return data, err
+}
+
+// answered makes a call and returns the data of the answer with its header. An answer
+// that breaks off counts as a broken connection.
+func answered[T any](ctx context.Context, c *Client, call *call) (data T, header http.Header, err error) {
 	for try := 0; ; try++ {
 		resp, err := c.do(ctx, call)
 		if err != nil {
-			return data, err
+			return data, nil, err
 		}
 		b, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 		drain(resp)
@@ -254,7 +264,7 @@ func fetch[T any](ctx context.Context, c *Client, call *call) (data T, err error
 			if again && ctx.Err() == nil && c.o.sleep(ctx, wait) == nil {
 				continue
 			}
-			return data, fmt.Errorf("%s %s: read the answer: %w", call.method, call.path, err)
+			return data, nil, fmt.Errorf("%s %s: read the answer: %w", call.method, call.path, err)
 		}
 		var envelope struct {
 			Success bool `json:"success"`
@@ -262,12 +272,12 @@ func fetch[T any](ctx context.Context, c *Client, call *call) (data T, err error
 		}
 		envelope.Data = &data
 		if err := json.Unmarshal(b, &envelope); err != nil {
-			return data, fmt.Errorf("%s %s: %w: %w", call.method, call.path, errNotTheAPI, err)
+			return data, nil, fmt.Errorf("%s %s: %w: %w", call.method, call.path, errNotTheAPI, err)
 		}
 		if !envelope.Success || envelope.Data == nil {
-			return data, fmt.Errorf("%s %s: %w", call.method, call.path, errNotTheAPI)
+			return data, nil, fmt.Errorf("%s %s: %w", call.method, call.path, errNotTheAPI)
 		}
-		return data, nil
+		return data, resp.Header, nil
 	}
 }
 

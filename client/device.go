@@ -196,6 +196,7 @@ type DeviceFilter struct {
 	EquipmentType string
 	SiteID        int64
 	Query         string // name or serial contains, without case
+	Labels        map[string]string
 }
 
 func (f *DeviceFilter) values() url.Values {
@@ -206,7 +207,15 @@ func (f *DeviceFilter) values() url.Values {
 	if f.SiteID != 0 {
 		q.Set("site_id", strconv.FormatInt(f.SiteID, 10))
 	}
+	setLabels(q, f.Labels)
 	return q
+}
+
+// setLabels adds the filters by label.
+func setLabels(q url.Values, labels map[string]string) {
+	for key, value := range labels {
+		q.Set("label."+key, value)
+	}
 }
 
 // DevicePage lists one page of devices, by id.

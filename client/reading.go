@@ -352,6 +352,36 @@ func (c *Client) History(ctx context.Context, serial string, q HistoryQuery) ite
 	})
 }
 
+// HistoriesQuery asks for the readings of many devices in [From, To). Empty filters do not filter.
+type HistoriesQuery struct {
+	From, To      rimewatch.Time // 0 = the last 24 h, until now
+	Fields        rimewatch.Fields
+	Serials       []string // at most 500
+	SiteID        *int64   // 0 = without a site
+	EquipmentType string
+	Labels        map[string]string
+}
+
+// Histories returns the readings of many devices by device, then time, however many.
+func (c *Client) Histories(ctx context.Context, q HistoriesQuery) iter.Seq2[StoredReading, error] {
+	return all(ctx, largestHistoryPage, func(ctx context.Context, p Page) ([]StoredReading, Pagination, error) {
+		v := (&HistoryQuery{From: q.From, To: q.To, Fields: q.Fields}).values()
+		setText(v, "serials", strings.Join(q.Serials, ","))
+		setText(v, "equipment_type", q.EquipmentType)
+		if q.SiteID != nil {
+			v.Set("site_id", strconv.FormatInt(*q.SiteID, 10))
+		}
+		setLabels(v, q.Labels)
+		v.Set("step", "raw")
+		p.set(v)
+		data, err := fetch[struct {
+			Readings   []StoredReading `json:"readings"`
+			Pagination Pagination      `json:"pagination"`
+		}](ctx, c, get("/readings", v))
+		return data.Readings, data.Pagination, err
+	})
+}
+
 // HistoryCSV writes a device's readings in order of time as CSV.
 func (c *Client) HistoryCSV(ctx context.Context, serial string, q HistoryQuery, w io.Writer) error {
 	call := get(historyPath(serial), q.values())

@@ -46,6 +46,7 @@ func TestShapesAreThoseOfTheWire(t *testing.T) {
 		{Pagination{}, wire.Pagination{}},
 		{PredictionQuality{}, wire.PredictionQuality{}},
 		{QualityCounts{}, wire.QualityCounts{}},
+		{Happening{}, wire.Event{}},
 	} {
 		read, written := members(reflect.TypeOf(pair[0])), members(reflect.TypeOf(pair[1]))
 		if len(written) < 2 {

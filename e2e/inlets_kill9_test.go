@@ -247,7 +247,7 @@ func (h *inletsHouse) deleteSource(t *testing.T, name string) {
 	list, err := c.Sources().List(t.Context())
 	for _, s := range list {
 		if s.Name == name {
-			_, err = c.Any(t.Context(), http.MethodDelete, fmt.Sprintf("/sources/%d", s.ID), nil, nil)
+			_, err = c.Call(t.Context(), client.Request{Method: http.MethodDelete, Path: fmt.Sprintf("/sources/%d", s.ID)})
 		}
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	if signal.Ignored(syscall.SIGHUP) { // as nohup has it, which every program that we start would inherit
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
 	}
-	testscript.Main(cleanly{m}, map[string]func(){"api": apiMain})
+	testscript.Main(cleanly{m}, map[string]func(){"api": apiMain, "sdk": sdkMain})
 }
 
 // cleanly removes what was built.

@@ -98,7 +98,8 @@ type wholeAPI struct{ *client.Client }
 
 // Any implements apply.Server.
 func (x wholeAPI) Any(ctx context.Context, method, path string, query url.Values, body any) (json.RawMessage, error) {
-	return x.Client.Any(ctx, method, path, query, body)
+	a, err := x.Client.Call(ctx, client.Request{Method: method, Path: path, Query: query, Body: body})
+	return a.Data, err
 }
 
 // Import implements apply.Server.

@@ -21,7 +21,8 @@ type applied struct {
 
 func (x *applied) Any(ctx context.Context, method, path string, query url.Values, body any) (json.RawMessage, error) {
 	x.n++
-	return x.c.Any(ctx, method, path, query, body)
+	a, err := x.c.Call(ctx, client.Request{Method: method, Path: path, Query: query, Body: body})
+	return a.Data, err
 }
 
 func (x *applied) Import(ctx context.Context, csv []byte, dryRun, loosen bool) (rows []apply.Row, err error) {

@@ -248,7 +248,7 @@ func zipped(text []byte) []byte {
 
 // sums writes the checksums of everything, as sha256sum -c reads them.
 func (r *release) sums() error {
-	list, err := filepath.Glob(filepath.Join(r.out, "rimewatch_"+r.version+"*"))
+	list, err := filepath.Glob(filepath.Join(r.out, "rimewatch[_-]"+r.version+"*"))
 	if err != nil {
 		return err
 	}
