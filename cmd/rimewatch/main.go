@@ -30,6 +30,7 @@ type commands struct {
 	Apply    applyCmd       `cmd:"" group:"keep" help:"Make a workspace what a file says, over the API."`
 	Export   exportCmd      `cmd:"" group:"keep" help:"Write the file that apply reads."`
 	Limits   limitsCmd      `cmd:"" group:"keep" help:"Show and set limits of equipment types and devices."`
+	Address  addressCmd     `cmd:"" group:"keep" help:"Show and set where people reach this installation."`
 	User     userCmd        `cmd:"" group:"keep" help:"Add people and reset their passwords."`
 	Backup   backupCmd      `cmd:"" group:"keep" help:"Write a consistent copy of the store, even while the server is running."`
 	Restore  restoreCmd     `cmd:"" group:"keep" help:"Restore a backup."`

@@ -97,7 +97,7 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 		WorkspaceID: p.WorkspaceID, Email: normalEmail(r.Email), Role: r.Role, Sites: sites, Hash: hash,
 		InvitedBy: p.person(), CreatedAt: now, ExpiresAt: now + InvitationLife,
 	}
-	giveBack, err := s.mayMail(p, v.Email, now)
+	giveBack, err := s.mayMail(ctx, p, v.Email, now)
 	if err != nil {
 		return store.Invitation{}, "", err
 	}
@@ -113,8 +113,8 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 
 // mayMail takes the mail of an invitation from what may be sent, where the service
 // sends mail.
-func (s *Service) mayMail(p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
-	if !s.SendsMail() {
+func (s *Service) mayMail(ctx context.Context, p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
+	if !s.SendsMail(ctx) {
 		return func() {}, nil
 	}
 	return s.invites.take(p, email, now)
@@ -123,7 +123,7 @@ func (s *Service) mayMail(p Principal, email string, now rimewatch.Time) (giveBa
 // handOut sends the link of an invitation where the service sends mail, in the
 // language of who sends it; otherwise it returns the secret for them.
 func (s *Service) handOut(ctx context.Context, p Principal, hash [32]byte, secret string, now rimewatch.Time) (string, error) {
-	if !s.SendsMail() {
+	if !s.SendsMail(ctx) {
 		return secret, nil
 	}
 	v, err := s.store.People().Invitation(ctx, hash, now)
@@ -168,7 +168,7 @@ func (s *Service) RenewInvitation(ctx context.Context, p Principal, id int64, no
 	if err != nil {
 		return v, "", err
 	}
-	if _, err := s.mayMail(p, old.Email, now); err != nil {
+	if _, err := s.mayMail(ctx, p, old.Email, now); err != nil {
 		return v, "", err
 	}
 	v, err = s.store.People().RenewInvitation(ctx, p.WorkspaceID, id, hash, now+InvitationLife)

@@ -16,8 +16,9 @@ type Letter struct {
 	To, Subject, Text string
 }
 
-// SendsMail reports whether links go out by e-mail.
-func (s *Service) SendsMail() bool { return s.mail != nil }
+// SendsMail reports whether links go out by e-mail: that takes an address for them to lead to. What a
+// request names as its host, its sender could have made up.
+func (s *Service) SendsMail(ctx context.Context) bool { return s.mail != nil && s.Address(ctx) != "" }
 
 // mailInvitation sends the link of an invitation to its address: what it says does
 // not depend on whether the address has an account.
@@ -32,7 +33,7 @@ func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, s
 		To: v.Email, Subject: t.Sayf("Invitation to %s on Rimewatch", workspace),
 		Text: t.Sayf("%s invites you to join %s on Rimewatch as %s.", by, workspace, roleName(t, v.Role)) + "\n\n" +
 			t.Sayf("Open this link to accept. It works once, for %d days:", InvitationLife/rimewatch.Day) + "\n\n" +
-			s.publicURL + "/invitation#" + secret + "\n\n" +
+			s.Address(ctx) + "/invitation#" + secret + "\n\n" +
 			t.Say("If you do not know who this is, ignore this message: nothing happens without you.") + "\n",
 	})
 	if err != nil {
@@ -90,7 +91,7 @@ func (s *Service) mailReset(ctx context.Context, u *rimewatch.User, browser stri
 		To: u.Email, Subject: t.Say("A new password for Rimewatch"),
 		Text: t.Say("Somebody, probably you, has asked for a new password for this address.") + "\n\n" +
 			t.Say("Open this link to choose one. It works once, for one hour:") + "\n\n" +
-			s.publicURL + "/reset#" + secret + "\n\n" +
+			s.Address(ctx) + "/reset#" + secret + "\n\n" +
 			t.Say("If it was not you, ignore this message: the old password stays.") + "\n",
 	})
 }

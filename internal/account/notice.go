@@ -25,7 +25,7 @@ type notice struct {
 // tellAdmins has a notice mailed to the owners and admins of a workspace. Where the
 // service sends no mail, the audit trail has it.
 func (s *Service) tellAdmins(workspaceID int64, n notice) {
-	if !s.SendsMail() {
+	if s.mail == nil {
 		return
 	}
 	n.workspaceID = workspaceID

@@ -54,8 +54,8 @@ func TestProvidedPersons(t *testing.T) {
 	f.ok(err)
 	_, err = f.SignIn(f.ctx, Credentials{Email: "pat@example.com"}, t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
-	f.ok(f.RequestReset("pat@example.com", "", t0)) // the same answer
-	f.ok(f.RequestReset("ada@example.com", "", t0))
+	f.ok(f.RequestReset(t.Context(), "pat@example.com", "", t0)) // the same answer
+	f.ok(f.RequestReset(t.Context(), "ada@example.com", "", t0))
 	same(t, (<-mail.letters).To, "ada@example.com")
 	same(t, len(mail.letters), 0)
 	_, err = f.ChangeMember(f.ctx, f.op, in.User.ID, MemberPatch{Role: rimewatch.RoleOwner})

@@ -34,8 +34,8 @@ type resetRequest struct {
 // same whether it has: the work is done by Run. CodeConflict where the service
 // sends no mail. language is that of the browser, for who has chosen none. The caller
 // limits requests per address of origin.
-func (s *Service) RequestReset(email, language string, now rimewatch.Time) error {
-	if !s.SendsMail() {
+func (s *Service) RequestReset(ctx context.Context, email, language string, now rimewatch.Time) error {
+	if !s.SendsMail(ctx) {
 		return rimewatch.Errorf(rimewatch.CodeConflict, "This service sends no e-mail. Its operator sets a new password with rimewatch user reset-password.")
 	}
 	select {

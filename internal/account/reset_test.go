@@ -43,16 +43,16 @@ func (f *fixture) secretIn(l Letter, page string) string {
 
 func TestForgottenPassword(t *testing.T) {
 	f := newFixture(t)
-	f.code(f.RequestReset("ada@example.com", "", t0), rimewatch.CodeConflict) // no mail
+	f.code(f.RequestReset(t.Context(), "ada@example.com", "", t0), rimewatch.CodeConflict) // no mail
 	f.person("ada@example.com", rimewatch.RoleViewer)
 	mail := f.mailing()
 	in := f.signIn("ada@example.com", t0)
-	f.ok(f.RequestReset("nobody@example.com", "", t0)) // the same answer, and no letter
-	f.ok(f.RequestReset(" ADA@example.com ", "", t0))
+	f.ok(f.RequestReset(t.Context(), "nobody@example.com", "", t0)) // the same answer, and no letter
+	f.ok(f.RequestReset(t.Context(), " ADA@example.com ", "", t0))
 	l := <-mail.letters
 	same(t, l.To, "ada@example.com")
 	link := f.secretIn(l, "reset")
-	f.ok(f.RequestReset("ada@example.com", "", t0+1))
+	f.ok(f.RequestReset(t.Context(), "ada@example.com", "", t0+1))
 	renewed := f.secretIn(<-mail.letters, "reset")
 	const next = "another good password"
 	f.code(f.ResetByLink(f.ctx, link, next, t0), rimewatch.CodeNotFound) // replaced
@@ -80,12 +80,12 @@ func TestMailsSpeakTheReadersLanguage(t *testing.T) {
 	_, err := f.store.People().UpdateUser(f.ctx, u.ID, func(u *rimewatch.User) error { u.Language = "es"; return nil })
 	f.ok(err)
 	mail := f.mailing()
-	f.ok(f.RequestReset("ada@example.com", "", t0))
+	f.ok(f.RequestReset(t.Context(), "ada@example.com", "", t0))
 	l := <-mail.letters
 	f.secretIn(l, "reset")
 	same(t, l.Subject, "Una contraseña nueva para Rimewatch")
 	f.person("ben@example.com", rimewatch.RoleViewer) // has chosen none, and reads in the browser's
-	f.ok(f.RequestReset("ben@example.com", "es", t0))
+	f.ok(f.RequestReset(t.Context(), "ben@example.com", "es", t0))
 	same(t, (<-mail.letters).Subject, l.Subject)
 	in := f.signIn("ada@example.com", t0)
 	_, _, err = f.Invite(f.ctx, in.Principal, InviteRequest{Email: "new@example.com", Role: rimewatch.RoleTechnician}, t0)
@@ -105,9 +105,9 @@ func TestResetsAreLimited(t *testing.T) {
 	f.person("bob@example.com", rimewatch.RoleViewer)
 	mail := f.mailing()
 	for range 20 {
-		f.ok(f.RequestReset("ada@example.com", "", t0))
+		f.ok(f.RequestReset(t.Context(), "ada@example.com", "", t0))
 	}
-	f.ok(f.RequestReset("bob@example.com", "", t0))
+	f.ok(f.RequestReset(t.Context(), "bob@example.com", "", t0))
 	n := 0
 	for l := range mail.letters { // those for Ada come first
 		if l.To == "bob@example.com" {

@@ -38,8 +38,8 @@ type Config struct {
 	// revoked by another process. It runs on the caller's goroutine and must not
 	// block. It may hear of a token more than once.
 	OnRevoke func(tokenID int64)
-	// Mail sends a letter; nil = the service sends no mail. PublicURL is where
-	// the links in letters lead, without a slash at its end.
+	// Mail sends a letter; nil = the service sends no mail. PublicURL is where the operator
+	// says that people reach it, without a slash at its end; "" = what is stored counts.
 	Mail      func(ctx context.Context, l Letter) error
 	PublicURL string
 
@@ -79,7 +79,7 @@ type Service struct {
 	touched map[int64]sessionTouch // uses of sessions that Flush writes
 
 	mail      func(context.Context, Letter) error
-	publicURL string
+	address   address
 	resets    chan resetRequest
 	grants    []Grant
 	provider  bool
@@ -119,7 +119,7 @@ func New(cfg Config) *Service {
 		hasher: newHasher(cfg.Password),
 		rand:   cfg.Rand,
 		log:    cfg.Logger,
-		mail:   cfg.Mail, publicURL: cfg.PublicURL, resets: make(chan resetRequest, resetWaiting),
+		mail:   cfg.Mail, address: address{fixed: cfg.PublicURL}, resets: make(chan resetRequest, resetWaiting),
 		grants: cfg.Grants, serves: cfg.Serves, provider: cfg.Provider, tokenLife: cmp.Or(cfg.TokenLife, DefaultTokenLife), notices: make(chan notice, noticesWaiting),
 		touched: make(map[int64]sessionTouch),
 	}

@@ -50,6 +50,7 @@ type SetupRequest struct {
 	Code      string // case, spaces and dashes do not matter
 	Workspace string // name; one that the command line made is taken over
 	TimeZone  string // IANA name, "" = UTC
+	Address   string // where people reach the installation, "" = not known yet
 	Email     string
 	Name      string
 	Password  string
@@ -70,11 +71,16 @@ func (s *Service) Setup(ctx context.Context, r SetupRequest, now rimewatch.Time)
 	if subtle.ConstantTimeCompare([]byte(plainCode(code)), []byte(plainCode(r.Code))) != 1 {
 		return SignedIn{}, rimewatch.Errorf(rimewatch.CodeForbidden, "The set-up code is wrong.").With("code", "is not the one in the server's log")
 	}
-	u, _, err := s.createOwner(ctx, r, now)
+	u, _, err := s.createOwner(ctx, &r, now)
 	if err != nil {
 		return SignedIn{}, err
 	}
 	s.setupDone.Store(true)
+	if r.Address != "" && !s.AddressFixed() {
+		if err := s.store.SetAddress(ctx, r.Address); err != nil { // it can be set later, the owner cannot
+			s.log.Error("address of the installation", "err", err)
+		}
+	}
 	return s.startSession(ctx, &u, terms{}, r.Client, now)
 }
 
@@ -101,13 +107,17 @@ func workspaceField(err error) error {
 }
 
 // createOwner makes the first user, who is the break-glass owner, and the workspace.
-func (s *Service) createOwner(ctx context.Context, r SetupRequest, now rimewatch.Time) (rimewatch.User, rimewatch.Workspace, error) {
+func (s *Service) createOwner(ctx context.Context, r *SetupRequest, now rimewatch.Time) (rimewatch.User, rimewatch.Workspace, error) {
 	w := newWorkspace(r.Workspace, now)
 	u := newUser(r.Email, r.Name, now)
 	if r.TimeZone != "" {
 		w.TimeZone = r.TimeZone
 	}
-	if err := gather(workspaceField(w.Check()), rimewatch.CheckZone(w.TimeZone), u.Check(), checkPassword(r.Password, u.Email, u.Name, w.Name)); err != nil {
+	var wrong error
+	if r.Address != "" {
+		r.Address, wrong = rimewatch.NormalAddress(r.Address)
+	}
+	if err := gather(wrong, workspaceField(w.Check()), rimewatch.CheckZone(w.TimeZone), u.Check(), checkPassword(r.Password, u.Email, u.Name, w.Name)); err != nil {
 		return u, w, err
 	}
 	hash, err := s.hasher.hash(ctx, s.rand, r.Password)

@@ -238,7 +238,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	a.readings = submit.New(readings)
 	frame := httpapi.Config{
-		Acts: func() store.Resource[rimewatch.Act] { return a.Store.Acts() }, Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL,
+		Acts: func() store.Resource[rimewatch.Act] { return a.Store.Acts() }, Auth: a.Accounts, Settings: settings, Identify: a.Store.Identify, Streams: a.Hub, Now: a.now, Log: a.log, Version: a.cfg.Version, PublicURL: a.cfg.PublicURL, Address: a.Accounts.Address, Listen: a.cfg.Listen,
 		RateLimit: a.cfg.RateLimit, AuthRateLimit: a.cfg.AuthRateLimit, TrustedProxies: proxies, Ready: a.ready, Loading: a.loading, Fallback: ui,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{}), MetricsToken: a.cfg.MetricsToken, Registerer: registry,
 	}
@@ -247,7 +247,11 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
-	return httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), mcp.Routes)
+	api, err := httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), mcp.Routes)
+	if err == nil {
+		ui.Others = api.Offered
+	}
+	return api, err
 }
 
 // machineClock reads the clocks of the machine we run on.

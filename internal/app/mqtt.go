@@ -63,7 +63,7 @@ func (a *App) openInlet(ctx context.Context, secret string, addr netip.Addr) (*s
 
 // inletAddresses returns where and how devices get in beside HTTP.
 func (a *App) inletAddresses(cursors [32]byte) inlets.Config {
-	return inlets.Config{Listen: a.cfg.Listen, MQTT: a.cfg.MQTTListen, MQTTS: a.cfg.MQTTSListen, Brokers: a.MQTT.Brokers.State, CursorKey: cursors}
+	return inlets.Config{MQTT: a.cfg.MQTTListen, MQTTS: a.cfg.MQTTSListen, Brokers: a.MQTT.Brokers.State, CursorKey: cursors}
 }
 
 // startMQTT listens where the operator asks for it.

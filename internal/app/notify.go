@@ -63,7 +63,7 @@ func (a *App) notifications(ctx context.Context) error {
 		senders[rimewatch.ChannelCall] = voice.NewCaller(a.guard.Transport(), a.publicURL(), key, a.now)
 	}
 	a.Notify = notify.New(notify.Config{
-		Store: a.Store, Senders: senders, Post: programs, PublicURL: a.publicURL(), Report: a.reportFile,
+		Store: a.Store, Senders: senders, Post: programs, Address: a.Accounts.Address, Report: a.reportFile,
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
@@ -155,14 +155,9 @@ func (a *App) setMail() (err error) {
 	return err
 }
 
-// letters sends the accounts' letters; nil when the service does not. Links need
-// the public URL: what a request names as its host, its sender could have made up.
+// letters sends the accounts' letters; nil when the service does not.
 func (a *App) letters() func(context.Context, account.Letter) error {
 	if a.mail == nil {
-		return nil
-	}
-	if a.cfg.PublicURL == "" {
-		a.log.Warn("without --public-url no links for invitations and forgotten passwords are mailed")
 		return nil
 	}
 	return func(ctx context.Context, l account.Letter) error { return a.mail.Write(ctx, l.To, l.Subject, l.Text) }

@@ -11,9 +11,10 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // Serve are the settings of a server. Each flag has an environment variable of
@@ -145,17 +146,10 @@ func (c *Serve) validatePublicURL() error {
 	if c.PublicURL == "" {
 		return nil
 	}
-	u, err := url.Parse(c.PublicURL)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {
-		return fmt.Errorf("--public-url %q: want http://HOST or https://HOST", c.PublicURL)
-	}
-	if u.User != nil { // and is not repeated: it may be a password
-		return errors.New("--public-url: want http://HOST or https://HOST, without a user")
-	}
-	if port := u.Port(); port != "" {
-		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-			return fmt.Errorf("--public-url %q: want a port of 1 to 65535", c.PublicURL)
-		}
+	_, err := rimewatch.NormalAddress(c.PublicURL)
+	var e *rimewatch.Error
+	if errors.As(err, &e) { // the address is not repeated: there may be a password in it
+		return fmt.Errorf("--public-url %s", e.Fields["address"][0])
 	}
 	return nil
 }

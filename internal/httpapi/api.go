@@ -51,7 +51,10 @@ type Config struct {
 	Log *slog.Logger
 
 	Version   string // of the service, shown in the descriptions
-	PublicURL string // as people reach the service; "" = as the request says
+	PublicURL string // as the operator says that people reach the service; "" = the operator does not
+	// Address returns where people reach the service, "" = nobody has said so; nil likewise.
+	Address func(context.Context) string
+	Listen  string // address at which the service listens, as the operator gave it
 
 	RateLimit     int // requests a minute per token, 0 = no limit
 	AuthRateLimit int // failed authentications a minute per address, 0 = no limit

@@ -140,18 +140,6 @@ func (a *API) OnTLS(r *http.Request) bool {
 	return err == nil && a.trusted(ap.Addr().Unmap()) && r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
-// BaseURL is where the service is reached: the public URL, or what the request
-// says.
-func (a *API) BaseURL(r *http.Request) string {
-	if a.cfg.PublicURL != "" {
-		return strings.TrimSuffix(a.cfg.PublicURL, "/")
-	}
-	if a.OnTLS(r) {
-		return "https://" + r.Host
-	}
-	return "http://" + r.Host
-}
-
 // overTLS marks the context of requests that came over our own TLS.
 type overTLS struct{}
 

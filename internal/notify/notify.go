@@ -42,13 +42,14 @@ type Sender interface {
 
 // Config of a Service.
 type Config struct {
-	Store     Store
-	Senders   map[rimewatch.ChannelKind]Sender // a kind without one cannot be used
-	Post      Poster                           // nil = webhooks cannot be used
-	Report    Reporter                         // nil = reports are not made
-	PublicURL string                           // how people reach the service, "" = unknown
-	Now       func() time.Time
-	Logger    *slog.Logger
+	Store   Store
+	Senders map[rimewatch.ChannelKind]Sender // a kind without one cannot be used
+	Post    Poster                           // nil = webhooks cannot be used
+	Report  Reporter                         // nil = reports are not made
+	// Address returns how people reach the service, "" = unknown; nil likewise.
+	Address func(context.Context) string
+	Now     func() time.Time
+	Logger  *slog.Logger
 	// PerChannel bounds the messages under way to one channel. Default 4.
 	PerChannel int
 	// PerLane bounds what is held in memory for one channel; what waits beyond that

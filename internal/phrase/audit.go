@@ -258,6 +258,7 @@ var auditTitles = map[string]string{
 	"webhook.replayed":             "Events sent to a webhook again",
 	"webhook.stopped":              "Webhook switched off by the service",
 	"webhook.updated":              "Webhook updated",
+	"address.changed":              "Address of the installation changed",
 	"workspace.created":            "Workspace created",
 	"workspace.deletion_changed":   "Deletion of the workspace scheduled or cancelled",
 	"workspace.updated":            "Workspace updated",
@@ -265,7 +266,7 @@ var auditTitles = map[string]string{
 
 // auditSubjects name what it was done to, by the first word of the subject.
 var auditSubjects = map[string]string{
-	"act": "act %s", "alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "invitation": "invitation %s",
+	"act": "act %s", "alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "route": "route %s", "silence": "silence %s",
 	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "workspace": "workspace %s",
 }

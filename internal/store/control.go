@@ -38,6 +38,11 @@ type Control interface {
 	Acts() Resource[rimewatch.Act]
 	// People has who may come in.
 	People() People
+
+	// Address is where people reach the installation, without a slash at its end; "" = nobody has said so.
+	Address(ctx context.Context) (string, error)
+	// SetAddress changes it, "" = it is not known any more. It stands in the trail of every workspace.
+	SetAddress(ctx context.Context, address string) error
 }
 
 // People keeps users, members and invitations, second factors, identities, sessions and

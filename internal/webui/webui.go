@@ -12,6 +12,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -44,6 +45,8 @@ type Handler struct {
 	files map[string]*file // by path
 	index *file
 	built bool
+	// Others returns addresses of this server that a page may try whether they answer; nil = none.
+	Others func(*http.Request) []string
 }
 
 // New is the UI that is built in, or a page that says how to get it.
@@ -140,6 +143,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if strings.HasPrefix(f.contentType, "text/html") {
+		allowed := policy
+		if h.Others != nil {
+			// A policy knows no address of IPv6.
+			others := slices.DeleteFunc(h.Others(r), func(a string) bool { return strings.Contains(a, "[") })
+			allowed = strings.Replace(policy, "connect-src 'self'", strings.Join(append([]string{"connect-src 'self'"}, others...), " "), 1)
+		}
+		w.Header().Set("Content-Security-Policy", allowed)
+		w.Header().Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
+	}
 	f.send(w, r)
 }
 
@@ -162,10 +175,6 @@ func (f *file) send(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("Content-Type", f.contentType)
 	header.Set("Cache-Control", f.cache)
-	if strings.HasPrefix(f.contentType, "text/html") {
-		header.Set("Content-Security-Policy", policy)
-		header.Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
-	}
 	body, encoding := f.encoded(r.Header.Get("Accept-Encoding"))
 	if encoding != "" {
 		header.Set("Content-Encoding", encoding)

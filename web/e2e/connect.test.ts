@@ -97,6 +97,20 @@ describe('connecting', () => {
     await expect.poll(() => page.getByTestId('to-copy').first().textContent()).toMatch(/^http:\/\/192\.168\.1\.20:8080\/in\/in_/);
     expect(await page.getByText('which only this computer can reach').count()).toBe(0);
     await visitor.fine('an address of one\'s own');
+    await page.getByRole('button', { name: 'Use this address, in mails and labels too' }).click();
+    await page.getByText('Saved.').waitFor();
+    expect(await copied()).toContain('http://192.168.1.20:8080/in/in_');
+    await page.goto('/labels');
+    await page.getByRole('img', { name: 'http://192.168.1.20:8080/devices/' }).first().waitFor();
+    expect(await page.getByText('only this computer can reach').count()).toBe(0);
+    await page.goto('/settings/general');
+    await page.getByLabel('Address of this server').selectOption('other');
+    await page.getByRole('textbox', { name: 'Another address' }).fill('localhost:8080');
+    await page.getByText('Only this computer can reach that address.').waitFor();
+    await page.getByLabel('Address', { exact: true }).getByRole('button', { name: 'Save' }).click();
+    await page.getByText('http://localhost:8080 is an address that only this computer can reach').waitFor();
+    await visitor.fine('an address that leads nowhere');
+    await page.evaluate(() => fetch('/api/v1/address', { method: 'PATCH', headers: { 'Content-Type': 'application/json' }, body: '{"address":""}' })); // as the others expect it
   });
 
   it('makes no source for MQTT where the server does not take it in', async () => {

@@ -56,11 +56,12 @@ type UserData struct {
 
 // SetupState reports whether the service waits to be set up.
 type SetupState struct {
-	Needed   bool    `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
-	SignedIn bool    `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
-	Role     *string `json:"role" doc:"Of whoever is signed in, in the workspace that the session looks at; null where nothing can be asked: of nobody, and of a person who is no member, or has yet to set up the second factor that it requires."`
-	Provider *string `json:"provider" doc:"The name of the sign-in provider; null without one."`
-	Mail     bool    `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
+	Needed    bool     `json:"needed" doc:"No user exists yet: the server's log has the one-time code."`
+	SignedIn  bool     `json:"signed_in" doc:"The request carries the cookie of a session that is valid."`
+	Role      *string  `json:"role" doc:"Of whoever is signed in, in the workspace that the session looks at; null where nothing can be asked: of nobody, and of a person who is no member, or has yet to set up the second factor that it requires."`
+	Provider  *string  `json:"provider" doc:"The name of the sign-in provider; null without one."`
+	Mail      bool     `json:"mail" doc:"The service sends e-mail: links for forgotten passwords and for invitations."`
+	Addresses []string `json:"addresses" doc:"While it waits: addresses that it may be given, the likeliest first; empty where the operator has set one."`
 }
 
 func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState, error) {
@@ -69,7 +70,10 @@ func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState,
 		return SetupState{}, err
 	}
 	c := httpapi.CallOf(ctx)
-	state := SetupState{Needed: needed, Mail: a.service.SendsMail()}
+	state := SetupState{Needed: needed, Mail: a.service.SendsMail(ctx), Addresses: []string{}}
+	if c := httpapi.CallOf(ctx); needed && !a.service.AddressFixed() {
+		state.Addresses = a.Offered(c.R)
+	}
 	if a.signOn.Provider != nil {
 		state.Provider = &a.signOn.Name
 	}
@@ -88,6 +92,7 @@ type SetupBody struct {
 	Code      string `json:"code" minLength:"1" maxLength:"64" doc:"The one-time code from the server's log."`
 	Workspace string `json:"workspace" minLength:"1" maxLength:"200" doc:"Name of the workspace."`
 	TimeZone  string `json:"timezone,omitempty" maxLength:"64" doc:"IANA name. Default: UTC."`
+	Address   string `json:"address,omitempty" maxLength:"200" doc:"Where people reach the installation, such as http://192.168.1.20:8080. Ignored where the operator has set one."`
 	Email     string `json:"email" minLength:"3" maxLength:"254"`
 	Name      string `json:"name,omitempty" maxLength:"200"`
 	Password  string `json:"password" minLength:"10" maxLength:"256"`
@@ -98,7 +103,7 @@ func (a people) setUp(ctx context.Context, in *httpapi.BodyInput[SetupBody]) (Us
 	b := &in.Body
 	return a.enter(c, func() (account.SignedIn, error) {
 		return a.service.Setup(ctx, account.SetupRequest{
-			Code: b.Code, Workspace: b.Workspace, TimeZone: b.TimeZone, Email: b.Email, Name: b.Name, Password: b.Password, Client: a.client(c),
+			Code: b.Code, Workspace: b.Workspace, TimeZone: b.TimeZone, Address: b.Address, Email: b.Email, Name: b.Name, Password: b.Password, Client: a.client(c),
 		}, c.Now)
 	})
 }

@@ -16,6 +16,7 @@ type Service interface {
 	memberAdmin
 	inviter
 	secondFactors
+	addressed
 }
 
 // people has the routes of the package and what answers them.
@@ -30,6 +31,6 @@ type people struct {
 func Routes(s Service, on SignOn) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		a := people{frame, s, on}
-		return slices.Concat(a.tokenRoutes(), a.memberRoutes(), a.invitationRoutes(), factors{a}.routes(), provided{a, on}.routes(), a.accountRoutes())
+		return slices.Concat(a.tokenRoutes(), a.memberRoutes(), a.invitationRoutes(), factors{a}.routes(), provided{a, on}.routes(), a.accountRoutes(), a.addressRoutes())
 	}
 }

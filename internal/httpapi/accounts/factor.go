@@ -18,8 +18,8 @@ type secondFactors interface {
 	RemoveSecondFactor(ctx context.Context, p account.Principal, x account.Proof, now rimewatch.Time) (account.SignedIn, error)
 	RenewRecoveryCodes(ctx context.Context, p account.Principal, x account.Proof, now rimewatch.Time) ([]string, error)
 	Erase(ctx context.Context, p account.Principal, password string, now rimewatch.Time) error
-	SendsMail() bool
-	RequestReset(email, language string, now rimewatch.Time) error
+	SendsMail(ctx context.Context) bool
+	RequestReset(ctx context.Context, email, language string, now rimewatch.Time) error
 	ResetByLink(ctx context.Context, secret, password string, now rimewatch.Time) error
 }
 
@@ -135,7 +135,7 @@ func (a factors) forgot(ctx context.Context, in *httpapi.BodyInput[ForgotBody]) 
 	if wait := a.SignInFailures.Fail(a.ClientAddr(c.R), c.Now); wait > 0 {
 		return httpapi.Done{}, httpapi.ErrTooManyFailures(wait)
 	}
-	return httpapi.Done{}, a.service.RequestReset(in.Body.Email, c.Locale().Language, c.Now)
+	return httpapi.Done{}, a.service.RequestReset(ctx, in.Body.Email, c.Locale().Language, c.Now)
 }
 
 // ResetBody sets a password by a link.

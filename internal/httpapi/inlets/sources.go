@@ -18,7 +18,6 @@ import (
 
 // Config is where and how devices get in beside HTTP.
 type Config struct {
-	Listen  string                                               // address at which HTTP is, as the operator gave it
 	MQTT    string                                               // address at which MQTT is taken in, as the operator gave it; "" = it is not
 	MQTTS   string                                               // likewise over TLS
 	Brokers func(sourceID int64) (s source.BrokerState, ok bool) // how the broker of a source is reached
@@ -154,7 +153,10 @@ func (a *api) list(ctx context.Context, _ *httpapi.NoInput) (SourceList, error) 
 	if err != nil {
 		return SourceList{}, err
 	}
-	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx), waiting, a.addresses(ctx)}
+	out := SourceList{make([]SourceJSON, len(list)), a.mqttURL(ctx), waiting, []string{}}
+	if c := httpapi.CallOf(ctx); c.Principal.Require(rimewatch.ScopeSources) == nil {
+		out.Reach = a.Reachable(c.R)
+	}
 	prefixes, err := a.sources.Prefixes(ctx, httpapi.CallOf(ctx).Workspace())
 	for i := range list {
 		out.Sources[i] = a.sourceJSON(&list[i], prefixes[list[i].ID], httpapi.CallOf(ctx).Words().Say)

@@ -118,6 +118,7 @@ func TestEveryRouteChecksScopes(t *testing.T) {
 func TestStaysWithPeople(t *testing.T) {
 	want := map[string]string{
 		"delete-workspace": "it ends everything for everybody", "keep-workspace": "it ends everything for everybody",
+		"update-address": "it is the whole installation's",
 	}
 	own := []string{
 		"begin-second-factor", "change-password", "confirm-second-factor", "end-other-sessions", "end-session", "erase-me", "get-me", "get-second-factor", "join-workspace",

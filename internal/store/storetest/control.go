@@ -69,6 +69,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"silences", (*control).silences},
 		{"maintenance", (*control).maintenance},
 		{"trail of notifications", (*control).notificationTrail},
+		{"address", (*control).address},
 		{"text", (*control).text},
 		{"concurrent use", (*control).concurrentUse},
 		{"cancelled", (*control).givenUp},

@@ -3,7 +3,8 @@ import { dependent, heardBy, type Key } from './keys';
 import { kinds } from './kinds';
 import { pictures } from './pictures';
 import { mistaken, ownId, payload, said } from './send';
-import { addressOf, bindingOf, bindingsOf, boards, draftOf, guess, isLoopback, recognised, shown, typeOf, valuesOf, type Sender } from './senders';
+import { addressOf, isLoopback } from '../../words/address';
+import { bindingOf, bindingsOf, boards, draftOf, guess, recognised, shown, typeOf, valuesOf, type Sender } from './senders';
 
 const sender = (id: string, temperature: number | null, values: Record<string, number> = {}): Sender =>
   ({
@@ -118,4 +119,4 @@ describe('a board', () => {
   });
 });
 
-test.each([['192.168.1.20:8080', 'http://192.168.1.20:8080'], [' https://cold.example/x ', 'https://cold.example'], ['', ''], ['http://', ''], ['a b', '']])('%s is the address %s', (text, want) => expect(addressOf(text)).toBe(want));
+test.each([['192.168.1.20:8080', 'http://192.168.1.20:8080'], [' https://cold.example/x/ ', 'https://cold.example/x'], ['', ''], ['http://', ''], ['a b', '']])('%s is the address %s', (text, want) => expect(addressOf(text)).toBe(want));

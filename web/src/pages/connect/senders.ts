@@ -16,21 +16,6 @@ export interface Value {
   name: string;
 }
 
-/** isLoopback reports whether only this computer can reach a host. */
-export function isLoopback(host: string): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[?::1\]?)$/i.test(host);
-}
-
-/** addressOf is the address that somebody typed, as it stands before a path; '' where it is none. */
-export function addressOf(text: string): string {
-  try {
-    const url = new URL(/^https?:/i.test(text.trim()) ? text.trim() : `http://${text.trim()}`);
-    return url.hostname ? url.origin : '';
-  } catch {
-    return '';
-  }
-}
-
 /** brokerStatus says how the broker of a source is reached. */
 export function brokerStatus(b: Schemas['BrokerJSON']): string {
   if (b.problem) return b.problem;

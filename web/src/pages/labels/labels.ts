@@ -45,6 +45,3 @@ export function code(text: string): { size: number; path: string } {
   });
   return { size, path };
 }
-
-/** reachable reports whether a phone could open an address of this host. */
-export const reachable = (host: string) => !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(host);

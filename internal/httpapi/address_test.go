@@ -1,4 +1,4 @@
-package inlets
+package httpapi
 
 import (
 	"net/netip"
