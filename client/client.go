@@ -297,6 +297,7 @@ func one[T any](ctx context.Context, c *Client, call *call, name string) (value 
 type Error struct {
 	Status    int              // HTTP
 	RequestID string           // to be found in the service's log; "" from a gateway
+	Docs      string           // where the code is explained, "" from a gateway or an older service
 	Failure   *rimewatch.Error // code, message, fields, Retry-After
 	gateway   bool             // not the service itself
 }
@@ -337,11 +338,15 @@ func readError(call *call, resp *http.Response) error {
 			Code    rimewatch.Code      `json:"code"`
 			Message string              `json:"message"`
 			Fields  map[string][]string `json:"fields"`
+			Docs    string              `json:"docs"`
 		} `json:"error"`
 	}
 	b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 	if json.Unmarshal(b, &envelope) == nil && envelope.Error != nil && envelope.Error.Code != "" {
 		e.Failure.Code, e.Failure.Message, e.Failure.Fields = envelope.Error.Code, envelope.Error.Message, envelope.Error.Fields
+		if at, err := resp.Request.URL.Parse(envelope.Error.Docs); err == nil && envelope.Error.Docs != "" {
+			e.Docs = at.String()
+		}
 	} else {
 		e.gateway = true
 		e.Failure.Code = rimewatch.CodeInternal

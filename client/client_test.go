@@ -40,7 +40,7 @@ func serve(t *testing.T, o Options, h http.HandlerFunc) (c *Client, waits *[]tim
 const stored = `{"success":true,"data":{"reading":{"device_id":1,"device_serial":"A","recorded_at":"2026-11-20T19:47:12.000Z","received_at":"2026-11-20T19:47:13.000Z","product_zone_temp":-18.4,"humidity":null,"sensor_faults":["humidity"]},"duplicate":true}}`
 
 func failure(code string, fields string) string {
-	return fmt.Sprintf(`{"success":false,"data":{},"error":{"code":%q,"message":"No.","fields":{%s},"request_id":"r1"}}`, code, fields)
+	return fmt.Sprintf(`{"success":false,"data":{},"error":{"code":%q,"message":"No.","fields":{%s},"request_id":"r1","docs":"/docs/errors#%s"}}`, code, fields, code)
 }
 
 var moment = rimewatch.TimeOf(time.Date(2026, 11, 20, 19, 47, 12, 0, time.UTC))
@@ -99,7 +99,7 @@ func TestError(t *testing.T) {
 	})
 	_, err := c.Device(context.Background(), "A")
 	var e *Error
-	if !errors.As(err, &e) || e.Status != 422 || e.RequestID != "r1" || StatusOf(err) != 422 {
+	if !errors.As(err, &e) || e.Status != 422 || e.RequestID != "r1" || StatusOf(err) != 422 || !strings.HasPrefix(e.Docs, "http://127.0.0.1:") || !strings.HasSuffix(e.Docs, "/docs/errors#validation_failed") {
 		t.Fatalf("%#v", err)
 	}
 	if got, want := err.Error(), "No; humidity is low; voltage is odd, is high (422 validation_failed, request r1)"; got != want {

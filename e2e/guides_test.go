@@ -443,3 +443,38 @@ func TestFirstReading(t *testing.T) {
 		t.Errorf("%v\n%s\nanswered\n%s", err, commands, out)
 	}
 }
+
+// TestQuickStart runs the commands of the quick start for programs, as it is served.
+func TestQuickStart(t *testing.T) {
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("this test needs curl")
+	}
+	dir := t.TempDir()
+	token, err := exec.CommandContext(t.Context(), program(t), "token", "create", "--data", dir, "--workspace", "Corner Shop", "--create", "--name", "erp", "--scopes", "admin").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, server, _, err := launch(dir, program(t), os.Environ(), []string{"serve", "--data", dir, "--listen", freeAddress(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.kill()
+	run := func(commands string) string {
+		c := exec.CommandContext(t.Context(), "sh", "-e", "-c", commands)
+		c.Env = append(os.Environ(), "SERVER="+server, "TOKEN="+strings.TrimSpace(string(token)))
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s\n%s", err, commands, out)
+		}
+		return string(out)
+	}
+	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(run("curl -s $SERVER/docs/quick-start.md"), -1)
+	for i, want := range []string{`"scopes":`, `"serial":"WIF-0001"`, `"product_zone_temp":-18.4`, `"type":"device.created"`, `"secret":"whsec_`} {
+		if i >= len(blocks) {
+			t.Fatalf("the page has %d blocks", len(blocks))
+		}
+		if out := run(blocks[i][1]); !strings.Contains(out, `"success":true`) || !strings.Contains(out, want) {
+			t.Errorf("%s\nanswered\n%s", blocks[i][1], out)
+		}
+	}
+}

@@ -40,13 +40,17 @@ func etagMatches(sent []string, etag string) bool {
 	return false
 }
 
+// Cached answers with a document that rarely changes, or 304 when the client has it already.
+func (c *Call) Cached(contentType string, body []byte) {
+	c.cached(contentType, document{body, etagOf(body)})
+}
+
 // CachedData answers with data and an ETag, or 304 when the client has it already.
 func (c *Call) CachedData(data any) error {
 	b, err := wire.AppendJSON([]byte(`{"success":true,"data":`), data)
 	if err != nil {
 		return err
 	}
-	b = append(b, "}\n"...)
-	c.cached(TypeJSON, document{b, etagOf(b)})
+	c.Cached(TypeJSON, append(b, "}\n"...))
 	return nil
 }

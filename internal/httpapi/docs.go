@@ -37,6 +37,6 @@ func (c *Call) docsFile(name string) error {
 		return err
 	}
 	c.Header("Content-Security-Policy", docsPolicy)
-	c.cached(contentType, document{b, etagOf(b)})
+	c.Cached(contentType, b)
 	return nil
 }

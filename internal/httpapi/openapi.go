@@ -23,7 +23,7 @@ type document struct {
 
 const apiIntro = `The REST API of Rimewatch, which watches commercial refrigeration.
 
-**Answers.** Every JSON answer has ` + "`success`" + ` (boolean) and ` + "`data`" + ` (object); a failure also has ` + "`error`" + ` with ` + "`code`, `message`, `fields` and `request_id`" + `. Decide by the code; the texts are for people and follow ` + "`Accept-Language`" + ` (English without it, and always for what devices send). Every answer carries ` + "`X-Request-Id`" + `; a request may bring its own.
+**Answers.** Every JSON answer has ` + "`success`" + ` (boolean) and ` + "`data`" + ` (object); a failure also has ` + "`error`" + ` with ` + "`code`, `message`, `fields`, `request_id` and `docs`, the address of what explains the code" + `. Decide by the code; the texts are for people and follow ` + "`Accept-Language`" + ` (English without it, and always for what devices send). Every answer carries ` + "`X-Request-Id`" + `; a request may bring its own.
 
 **Units.** °C, %RH, V RMS, A RMS, mm/s RMS. Times are RFC 3339 in UTC with milliseconds.
 
@@ -179,7 +179,7 @@ func (a *API) finishDocument() {
 			Headers:     errorHeaders(status),
 			Content: map[string]*huma.MediaType{TypeJSON: {Schema: errorSchema, Example: map[string]any{
 				"success": false, "data": map[string]any{},
-				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001"},
+				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001", "docs": wire.ErrorDocs + string(codes[0])},
 			}}, typeProblem: {Schema: problemSchema}},
 		}
 	}

@@ -34,6 +34,19 @@ type FailureDetail struct {
 	Message   string              `json:"message" doc:"For people. It may change."`
 	Fields    map[string][]string `json:"fields" doc:"What is wrong with each invalid field. Empty when the error is not about a field."`
 	RequestID string              `json:"request_id" doc:"The same as the header X-Request-Id."`
+	Docs      string              `json:"docs" example:"/docs/errors#validation_failed" doc:"Where the code is explained, and what to do: an address on this server."`
+}
+
+// ErrorDocs is followed by a code in the address of the section that explains it.
+const ErrorDocs = "/docs/errors#"
+
+// appendDocs appends the last members of an error.
+func appendDocs(b []byte, code rimewatch.Code, requestID string) []byte {
+	b = append(b, `,"request_id":`...)
+	b = AppendString(b, requestID)
+	b = append(b, `,"docs":"`+ErrorDocs...)
+	b = append(b, code...)
+	return append(b, '"')
 }
 
 // AppendFailure appends the body of an error response, a Failure.
@@ -44,8 +57,7 @@ func AppendFailure(b []byte, e *rimewatch.Error, requestID string) []byte {
 	b = AppendString(b, e.Message)
 	b = append(b, `,"fields":`...)
 	b = AppendFields(b, e.Fields)
-	b = append(b, `,"request_id":`...)
-	b = AppendString(b, requestID)
+	b = appendDocs(b, e.Code, requestID)
 	return append(b, "}}\n"...)
 }
 
@@ -60,6 +72,7 @@ type Problem struct {
 	Code      string              `json:"code"`
 	Fields    map[string][]string `json:"fields"`
 	RequestID string              `json:"request_id"`
+	Docs      string              `json:"docs"`
 }
 
 // AppendProblem is AppendFailure in the form of RFC 9457. Its type says no more than the status;
@@ -75,7 +88,6 @@ func AppendProblem(b []byte, e *rimewatch.Error, status int, title, requestID st
 	b = append(b, e.Code...)
 	b = append(b, `","fields":`...)
 	b = AppendFields(b, e.Fields)
-	b = append(b, `,"request_id":`...)
-	b = AppendString(b, requestID)
+	b = appendDocs(b, e.Code, requestID)
 	return append(b, "}\n"...)
 }
