@@ -158,7 +158,7 @@ func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (
 		return nil, ended, notFoundIs(err, errUnauthenticated)
 	}
 	if t.RevokedAt != 0 || t.ExpiresAt != 0 && now >= t.ExpiresAt {
-		return nil, Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID}, errUnauthenticated()
+		return nil, Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, TokenName: t.Name}, errUnauthenticated()
 	}
 	scopes, err := s.scopes(ctx, &t)
 	if err != nil {
@@ -166,7 +166,7 @@ func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (
 	}
 	e := &tokenEntry{
 		hash:      hash,
-		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, MadeBy: t.CreatedBy, Scopes: scopes, Limit: limitOf(t.Sites)},
+		principal: Principal{WorkspaceID: t.WorkspaceID, TokenID: t.ID, TokenName: t.Name, MadeBy: t.CreatedBy, Scopes: scopes, Limit: limitOf(t.Sites)},
 		expiresAt: t.ExpiresAt,
 	}
 	e.checkedAt.Store(int64(now))
@@ -196,7 +196,7 @@ func (s *tokens) scopes(ctx context.Context, t *rimewatch.Token) (rimewatch.Scop
 
 // ended is what is left of the principal of a token that has ended.
 func (p *Principal) ended() Principal {
-	return Principal{WorkspaceID: p.WorkspaceID, TokenID: p.TokenID}
+	return Principal{WorkspaceID: p.WorkspaceID, TokenID: p.TokenID, TokenName: p.TokenName}
 }
 
 // recheck asks the store whether a cached token is still valid. One request

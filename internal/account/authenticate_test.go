@@ -55,12 +55,12 @@ func TestAuthenticate(t *testing.T) {
 			before := f.store.lookups.Load()
 			p, err := f.Authenticate(f.ctx, c.plain, c.now)
 			same(t, rimewatch.CodeOf(err), c.want)
-			want := Principal{WorkspaceID: f.ws.ID, TokenID: tok.ID, Scopes: rimewatch.ScopesRead}
+			want := Principal{WorkspaceID: f.ws.ID, TokenID: tok.ID, TokenName: "gateway", Scopes: rimewatch.ScopesRead}
 			if c.want != "" {
 				want = Principal{}
 			}
 			if strings.HasPrefix(c.name, "expired") { // whoever is to hear of it
-				want = Principal{WorkspaceID: f.ws.ID, TokenID: tok.ID}
+				want = Principal{WorkspaceID: f.ws.ID, TokenID: tok.ID, TokenName: "gateway"}
 			}
 			same(t, p, want)
 			same(t, f.store.lookups.Load()-before, c.lookups)

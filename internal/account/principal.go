@@ -16,6 +16,7 @@ type Principal struct {
 	WorkspaceID int64          // 0 for a person who is no member
 	UserID      int64          // 0 for tokens and the operator
 	TokenID     int64          // 0 for sessions and the operator
+	TokenName   string         // of the token; "" for sessions and the operator
 	MadeBy      int64          // the person who made the token; 0 for sessions, and where the command line did
 	SessionID   int64          // 0 for tokens and the operator
 	Role        rimewatch.Role // "" for tokens, and for a person who is no member

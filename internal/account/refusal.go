@@ -59,7 +59,7 @@ func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rime
 	case p.WorkspaceID == 0:
 		r.log.Warn("requests without a valid token or session are refused", "address", x.Address, "request", x.Request, "in_this_hour", n)
 	default:
-		who, subject := fmt.Sprintf("token %d", p.TokenID), fmt.Sprintf("token %d", p.TokenID)
+		who, subject := "token "+p.TokenName, fmt.Sprintf("token %d", p.TokenID)
 		if p.UserID != 0 {
 			subject = fmt.Sprintf("user %d", p.UserID)
 			who = subject

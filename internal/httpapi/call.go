@@ -155,8 +155,7 @@ func OverTLS(ctx context.Context) context.Context {
 // Merges reports whether the body is a merge patch: TypeMergePatch.
 func (c *Call) Merges() bool { return c.merges }
 
-// Actor names who does something: a person by name or e-mail, a token by its
-// number, since its name may change.
+// Actor names who does something: a person by name or e-mail, a token by its name.
 func (a *API) Actor(ctx context.Context, p account.Principal) (string, error) {
 	u, err := a.person(ctx, &p)
 	switch {
@@ -178,7 +177,7 @@ func (a *API) person(ctx context.Context, p *account.Principal) (rimewatch.User,
 
 // TokenActor is the name under which the API token of p appears in timelines.
 func TokenActor(p *account.Principal) string {
-	return "token " + strconv.FormatInt(p.TokenID, 10)
+	return "token " + p.TokenName
 }
 
 // AuditActor is actor for the audit trail, where a name alone is not enough.

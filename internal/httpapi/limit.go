@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -17,17 +16,20 @@ type Limiter struct {
 }
 
 // NewLimiter returns a limiter of perMinute requests a key, with room for burst
-// at once; a rate of 0 or less limits nothing. name appears in RateLimit-Policy.
+// at once; a rate of 0 or less limits nothing. name appears in the headers, which speak of one
+// policy (draft-ietf-httpapi-ratelimit-headers): burst requests in the seconds in which so many come back, how many
+// are left of them, and the seconds until none is missing.
 func NewLimiter(perMinute, burst int, name string) *Limiter {
 	r := limit.PerMinute(perMinute, burst)
 	l := &Limiter{Keyed: limit.ByKey(r)}
 	if !r.Limits() {
 		return l
 	}
-	l.policy = []string{fmt.Sprintf("%q;q=%d;w=60", name, perMinute)}
+	until := func(n int) int { return (n*60 + perMinute - 1) / perMinute } // seconds until n are back
+	l.policy = []string{fmt.Sprintf("%q;q=%d;w=%d", name, burst, until(burst))}
 	l.left = make([][]string, burst+1)
 	for n := range l.left {
-		l.left[n] = []string{strconv.Quote(name) + ";r=" + strconv.Itoa(n)}
+		l.left[n] = []string{fmt.Sprintf("%q;r=%d;t=%d", name, n, until(burst-n))}
 	}
 	return l
 }

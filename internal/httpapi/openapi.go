@@ -31,7 +31,7 @@ const apiIntro = `The REST API of Rimewatch, which watches commercial refrigerat
 
 **Changes.** An answer about one thing of those that people make has its revision as ` + "`ETag`" + `, which grows with each change. ` + "`If-Match`" + ` with it changes or deletes the thing only as it was read: 412 otherwise.
 
-**Limits.** Per token 6,000 requests a minute with bursts of 1,000, if the operator has not set another number; never more at once than a minute has. Heartbeats and single readings are limited per device instead: 120 a minute with bursts of 1,000. Failed authentications: 20 a minute per address. See the headers ` + "`RateLimit`, `RateLimit-Policy` and `Retry-After`" + `.
+**Limits.** Per token 6,000 requests a minute with bursts of 1,000, if the operator has not set another number; never more at once than a minute has. Heartbeats and single readings are limited per device instead: 120 a minute with bursts of 1,000. The header ` + "`RateLimit-Policy` names the limit that counts as `q` requests in `w` seconds, `RateLimit` how many of these are left (`r`) and in how many seconds none is missing (`t`)" + `. Failed authentications: 20 a minute per address. Refusals have ` + "`Retry-After`" + `.
 
 **Versions.** v1 only grows: new fields, endpoints and values of open enumerations (` + "`x-extensible-enum`" + `) may appear. Clients ignore what they do not know. Nothing is renamed or removed unless it was announced a year before: ` + "`deprecated` and `x-sunset`" + ` here, ` + "`Deprecation`, `Sunset` and `Link`" + ` in the header of answers.`
 
@@ -179,7 +179,7 @@ func (a *API) finishDocument() {
 			Headers:     errorHeaders(status),
 			Content: map[string]*huma.MediaType{TypeJSON: {Schema: errorSchema, Example: map[string]any{
 				"success": false, "data": map[string]any{},
-				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001", "docs": wire.ErrorDocs + string(codes[0])},
+				"error": map[string]any{"code": codes[0], "message": "…", "fields": exampleFields(status), "request_id": "k3v0d1pq00000001", "docs": wire.ErrorDocs + codes[0]},
 			}}, typeProblem: {Schema: problemSchema}},
 		}
 	}

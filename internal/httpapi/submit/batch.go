@@ -102,7 +102,7 @@ func (g *Readings) Batch(ctx context.Context, p *account.Principal, now rimewatc
 	if err := b.keep(&bc); err != nil {
 		return httpapi.AsError(err)
 	}
-	b.answer()
+	b.answer(settings.OnUnknown)
 	return nil
 }
 
@@ -251,8 +251,8 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 	return nil
 }
 
-// answer counts outcomes and writes the answer.
-func (b *Batch) answer() {
+// answer counts outcomes and writes the answer; onUnknown is what happens to readings of unknown devices.
+func (b *Batch) answer(onUnknown rimewatch.OnUnknown) {
 	accepted, duplicates := 0, 0
 	for i := range b.inputs {
 		switch b.inputs[i].Outcome {
@@ -275,6 +275,9 @@ func (b *Batch) answer() {
 	out = wire.AppendInt(out, int64(b.waiting))
 	out = append(out, `,"rejected":`...)
 	out = wire.AppendInt(out, int64(len(b.rejected)))
+	if b.waiting > 0 {
+		out = appendWaiting(append(out, ','), onUnknown, b.held[0].ReceivedAt)
+	}
 	out = appendIgnored(out, b.ignored)
 	out = append(out, `,"results":[`...)
 	for i := range b.rejected {

@@ -42,9 +42,25 @@ type StoredReading struct {
 
 // HeldReading is the data of the answer to a reading that waits.
 type HeldReading struct {
-	Held         bool     `json:"held" doc:"Always true here: the reading is kept until somebody accepts the device, and stored with its own time then."`
-	DeviceSerial string   `json:"device_serial"`
-	Ignored      []string `json:"ignored_fields,omitempty" doc:"Fields that are not known here, the first 32. Absent when there are none."`
+	Held         bool            `json:"held" doc:"Always true here: the reading is kept until somebody accepts the device, and stored with its own time then."`
+	DeviceSerial string          `json:"device_serial"`
+	Waiting      WaitingReadings `json:"waiting"`
+	Ignored      []string        `json:"ignored_fields,omitempty" doc:"Fields that are not known here, the first 32. Absent when there are none."`
+}
+
+// WaitingReadings says why readings wait, and how they are stored.
+type WaitingReadings struct {
+	Reason    string         `json:"reason" doc:"For people, in English."`
+	KeptUntil rimewatch.Time `json:"kept_until" nullable:"false" doc:"When they are deleted if nobody has accepted the device."`
+	Accept    Accept         `json:"accept"`
+}
+
+// Accept names the two ways to accept a device.
+type Accept struct {
+	Page   string `json:"page" doc:"Address of the page for people."`
+	Method string `json:"method"`
+	Path   string `json:"path" doc:"Of the call for programs: its body names the serial as external_id."`
+	Scope  string `json:"scope" doc:"What a token needs for it."`
 }
 
 // ReadingBatch is the body of a batch.
@@ -54,12 +70,13 @@ type ReadingBatch struct {
 
 // BatchResult is the outcome of a batch.
 type BatchResult struct {
-	Accepted   int             `json:"accepted"`
-	Duplicates int             `json:"duplicates"`
-	Held       int             `json:"held" doc:"Readings that wait until somebody accepts their devices."`
-	Rejected   int             `json:"rejected"`
-	Ignored    []string        `json:"ignored_fields,omitempty" doc:"Fields of items that are not known here and were left out, the first 32. Absent when there are none."`
-	Results    []BatchRejected `json:"results" doc:"Only the rejected items."`
+	Accepted   int              `json:"accepted"`
+	Duplicates int              `json:"duplicates"`
+	Held       int              `json:"held" doc:"Readings that wait until somebody accepts their devices."`
+	Rejected   int              `json:"rejected"`
+	Waiting    *WaitingReadings `json:"waiting,omitempty" doc:"Of those that are held. Absent when there are none."`
+	Ignored    []string         `json:"ignored_fields,omitempty" doc:"Fields of items that are not known here and were left out, the first 32. Absent when there are none."`
+	Results    []BatchRejected  `json:"results" doc:"Only the rejected items."`
 }
 
 // BatchRejected is one item that was not stored.

@@ -105,7 +105,7 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 			return 0, httpapi.AsError(failed)
 		}
 		if wait {
-			return g.hold(ctx, p, now, body, s)
+			return g.hold(ctx, p, settings.OnUnknown, now, body, s)
 		}
 	}
 	in := &s.one[0]

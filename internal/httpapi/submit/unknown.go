@@ -61,7 +61,7 @@ func heldReading(serial string, now rimewatch.Time, body []byte) *rimewatch.Held
 }
 
 // hold keeps the reading that was read into s until somebody accepts its device.
-func (g *Readings) hold(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
+func (g *Readings) hold(ctx context.Context, p *account.Principal, onUnknown rimewatch.OnUnknown, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
 	held := heldReading(string(s.sent.Serial), now, body)
 	if failed := g.Waiting.HoldReadings(ctx, p.WorkspaceID, []*rimewatch.Held{held}); failed != nil {
 		return 0, httpapi.AsError(failed)
@@ -71,8 +71,28 @@ func (g *Readings) hold(ctx context.Context, p *account.Principal, now rimewatch
 	}
 	s.Out = append(s.Out[:0], `{"success":true,"data":{"held":true,"device_serial":`...)
 	s.Out = wire.AppendString(s.Out, held.ExternalID)
+	s.Out = appendWaiting(append(s.Out, ','), onUnknown, now)
 	s.Out = append(appendIgnored(s.Out, s.sent.Ignored), "}}\n"...)
 	return http.StatusAccepted, nil
+}
+
+// How readings that wait are accepted.
+const (
+	acceptPage = "/settings/sources"
+	acceptPath = httpapi.Prefix + "/v1/sources/" + rimewatch.SourceAPI + "/bind"
+)
+
+// appendWaiting appends what is to be known of readings that wait since now.
+func appendWaiting(b []byte, onUnknown rimewatch.OnUnknown, now rimewatch.Time) []byte {
+	reason := "No device has this serial, and the workspace keeps what unknown devices send until somebody accepts them."
+	if onUnknown == rimewatch.RegisterUnknown {
+		reason = "No device has this serial, and none was registered: there were too many within an hour, or the workspace has as many as it may have."
+	}
+	b = append(b, `"waiting":{"reason":`...)
+	b = wire.AppendString(b, reason)
+	b = append(b, `,"kept_until":`...)
+	b = wire.AppendTime(b, now+rimewatch.HeldFor)
+	return append(b, `,"accept":{"page":"`+acceptPage+`","method":"`+http.MethodPost+`","path":"`+acceptPath+`","scope":"devices:write"}}`...)
 }
 
 // stranger decides about the i-th input of a batch, whose serial is not registered: it

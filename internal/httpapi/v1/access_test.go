@@ -242,11 +242,11 @@ func TestTokenLimit(t *testing.T) {
 	r.run(t, []scenario{
 		{
 			name: "over the limit", req: get("/v1/devices", r.read), status: 429, code: rimewatch.CodeRateLimited,
-			header: map[string]string{"RateLimit": `"token";r=0`, "RateLimit-Policy": `"token";q=6000;w=60`, "Retry-After": "1"},
+			header: map[string]string{"RateLimit": `"token";r=0;t=10`, "RateLimit-Policy": `"token";q=1000;w=10`, "Retry-After": "1"},
 		},
 		{name: "scope before rate", req: post("/v1/devices", r.read, `{}`), status: 403, code: rimewatch.CodeForbidden},
 		{name: "rate before content type", req: get("/v1/alerts", r.read).with("Content-Type", "x"), status: 429, code: rimewatch.CodeRateLimited},
-		{name: "another token", req: get("/v1/devices", r.full), status: 200, header: map[string]string{"RateLimit": `"token";r=999`, "Retry-After": ""}},
+		{name: "another token", req: get("/v1/devices", r.full), status: 200, header: map[string]string{"RateLimit": `"token";r=999;t=1`, "Retry-After": ""}},
 		{name: "a person", req: r.browser(get("/v1/devices", "")), status: 200},
 		{name: "public ones have no limit", req: get("/v1/policies", r.read), status: 200, header: map[string]string{"RateLimit": ""}},
 		{name: "after 10 ms", req: get("/v1/devices", r.read), before: func(r *rig) { r.advance(10 * time.Millisecond) }, status: 200},
@@ -264,7 +264,7 @@ func TestSmallTokenLimit(t *testing.T) {
 	r := newRig(t, func(c *whole) { c.RateLimit = 3 })
 	for left := 2; left >= 0; left-- {
 		a := r.do(get("/v1/devices", r.read))
-		if want := fmt.Sprintf(`"token";r=%d`, left); a.status != 200 || a.header.Get("RateLimit") != want || a.header.Get("RateLimit-Policy") != `"token";q=3;w=60` {
+		if want := fmt.Sprintf(`"token";r=%d;t=%d`, left, 20*(3-left)); a.status != 200 || a.header.Get("RateLimit") != want || a.header.Get("RateLimit-Policy") != `"token";q=3;w=60` {
 			t.Errorf("%d %v, want %s", a.status, a.header, want)
 		}
 	}

@@ -25,7 +25,7 @@ func TestAudit(t *testing.T) {
 				"data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.action": "site.updated", "data.entries.0.subject": "site 1",
 				"data.entries.0.at": "2026-11-20T12:00:00.000Z", "data.entries.0.detail.name.from": "Hall", "data.entries.0.detail.name.to": "Market",
 				"data.entries.0.title": "Site updated", "data.entries.0.about": "site 1", "data.entries.0.text": "Name: Hall → Market",
-				"data.entries.1.actor": "token 1", "data.entries.1.action": "site.created", "data.entries.2": nil,
+				"data.entries.1.actor": "token test", "data.entries.1.action": "site.created", "data.entries.2": nil,
 				"data.chain_ok": true, "data.pagination.per_page": 2, "data.pagination.last_page": 4,
 			},
 		},

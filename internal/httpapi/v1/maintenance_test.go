@@ -55,6 +55,6 @@ func TestMaintenanceWindows(t *testing.T) {
 		{name: "end what has not begun", req: post("/v1/maintenance-windows/2/end", r.full, ``), status: 200, anyEvents: true, want: map[string]any{"data.maintenance_window.ends_at": "2026-11-21T12:00:00.000Z"}},
 		{name: "one", req: get("/v1/maintenance-windows/1", r.read), status: 200, want: map[string]any{"data.maintenance_window.reason": "new gaskets"}},
 		{name: "those that are over, too", req: windows("?ended=true"), status: 200, want: map[string]any{"data.maintenance_windows.0.id": 1}},
-		{name: "who did it", req: r.browser(get("/v1/audit?action=maintenance.ended", "")), status: 200, want: map[string]any{"data.entries.0.actor": "token 1", "data.entries.1.subject": "maintenance 1", "data.entries.2": nil}},
+		{name: "who did it", req: r.browser(get("/v1/audit?action=maintenance.ended", "")), status: 200, want: map[string]any{"data.entries.0.actor": "token test", "data.entries.1.subject": "maintenance 1", "data.entries.2": nil}},
 	})
 }

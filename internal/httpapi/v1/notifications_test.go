@@ -401,7 +401,7 @@ func TestSilences(t *testing.T) {
 			"data.silence.created_by": fmt.Sprintf("P <technician-%d@example.com>", r.workspace.ID)}},
 		{name: "not by a viewer", req: as(r.viewer, post("/v1/silences", "", body)), status: 403, code: rimewatch.CodeForbidden},
 		{name: "not by a reading token", req: post("/v1/silences", r.read, body), status: 403, code: rimewatch.CodeForbidden},
-		{name: "by a token, later", req: post("/v1/silences", r.full, `{"match":{},"starts_at":"`+in(time.Hour)+`","ends_at":"`+in(2*time.Hour)+`"}`), status: 201, want: map[string]any{"data.silence.active": false, "data.silence.created_by": "token 1"}},
+		{name: "by a token, later", req: post("/v1/silences", r.full, `{"match":{},"starts_at":"`+in(time.Hour)+`","ends_at":"`+in(2*time.Hour)+`"}`), status: 201, want: map[string]any{"data.silence.active": false, "data.silence.created_by": "token test"}},
 		{name: "a person says so where it is about everything", req: as(r.technician, post("/v1/silences", "", `{"match":{},"ends_at":"`+in(time.Hour)+`"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"match"}},
 		{name: "the past counts as now", req: post("/v1/silences", r.full, `{"match":{},"starts_at":"2020-01-01T00:00:00Z","ends_at":"`+in(time.Minute)+`"}`), status: 201, want: map[string]any{"data.silence.starts_at": r.now()}},
 		bad("no end", `{"match":{}}`, "ends_at"),
@@ -425,7 +425,7 @@ func TestSilences(t *testing.T) {
 		{name: "one is left", req: get("/v1/silences?ended=false", r.read), status: 200, want: map[string]any{"data.silences.0.id": 2, "data.silences.1.id": 3, "data.silences.2": nil}},
 		{name: "the ended ones", req: get("/v1/silences?ended=true", r.read), status: 200, want: map[string]any{"data.silences.0.id": 1, "data.silences.2.id": 3}},
 		{name: "no boolean", req: get("/v1/silences?ended=x", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"ended"}},
-		{name: "the trail", req: r.browser(get("/v1/audit?action=silence.ended", "")), status: 200, want: map[string]any{"data.entries.1.subject": "silence 1", "data.entries.1.actor": "token 1"}},
+		{name: "the trail", req: r.browser(get("/v1/audit?action=silence.ended", "")), status: 200, want: map[string]any{"data.entries.1.subject": "silence 1", "data.entries.1.actor": "token test"}},
 	})
 	r.told(t, 3+2, 0)
 }

@@ -267,11 +267,11 @@ func TestDeviceLimit(t *testing.T) {
 		if i < burst && last.status >= 300 {
 			t.Fatalf("request %d: %d %s", i, last.status, last.body)
 		}
-		if want := fmt.Sprintf(`"device";r=%d`, max(0, burst-1-i)); last.header.Get("RateLimit") != want {
+		if want := fmt.Sprintf(`"device";r=%d;t=%d`, max(0, burst-1-i), min(500, (i+2)/2)); last.header.Get("RateLimit") != want {
 			t.Fatalf("request %d: RateLimit %s, want %s", i, last.header.Get("RateLimit"), want)
 		}
 	}
-	if last.status != 429 || last.code() != "rate_limited" || last.header.Get("Retry-After") != "1" || last.header.Get("RateLimit-Policy") != `"device";q=120;w=60` {
+	if last.status != 429 || last.code() != "rate_limited" || last.header.Get("Retry-After") != "1" || last.header.Get("RateLimit-Policy") != `"device";q=1000;w=500` {
 		t.Errorf("%d %v %s", last.status, last.header, last.body)
 	}
 	r.run(t, []scenario{
@@ -296,15 +296,18 @@ func TestUnknownSerial(t *testing.T) {
 	next := func(r *rig) { r.advance(time.Second) }
 	r.run(t, []scenario{
 		{name: "hold", req: set(`{"on_unknown":"hold"}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold", "data.workspace.auto_register": false}},
-		{name: "waits", before: next, req: send("New-1"), status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "New-1", "ignored_fields": []any{"door"}}}},
-		{name: "two wait", req: batch("New-1"), status: 200, want: map[string]any{"data.held": 2, "data.accepted": 0, "data.rejected": 0}},
+		{name: "waits", before: next, req: send("New-1"), status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "New-1", "ignored_fields": []any{"door"}, "waiting": map[string]any{
+			"reason": "No device has this serial, and the workspace keeps what unknown devices send until somebody accepts them.", "kept_until": "2026-11-27T12:00:01.000Z",
+			"accept": map[string]any{"page": "/settings/sources", "method": "POST", "path": "/api/v1/sources/api/bind", "scope": "devices:write"},
+		}}}},
+		{name: "two wait", req: batch("New-1"), status: 200, want: map[string]any{"data.held": 2, "data.accepted": 0, "data.rejected": 0, "data.waiting.kept_until": "2026-11-27T12:00:01.001Z", "data.waiting.accept.path": "/api/v1/sources/api/bind"}},
 		{name: "a bad one does not", req: post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":101}`), status: 422, code: rimewatch.CodeValidationFailed},
 		{name: "nor one of the future", req: post("/v1/readings", r.feed, `{"device_serial":"New-1","humidity":1,"recorded_at":"2030-01-01T00:00:00Z"}`), status: 422, code: rimewatch.CodeValidationFailed},
 		{name: "register", req: set(`{"auto_register":true}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "register", "data.workspace.auto_register": true}},
 		{name: "is created", before: next, req: send("New-2"), status: 201, anyEvents: true},
 		{name: "refuse", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "refuse"}},
 		{name: "is refused", before: next, req: send("New-3"), status: 422, code: rimewatch.CodeUnknownDevice, fields: []string{"device_serial"}},
-		{name: "both are refused", req: batch("New-3"), status: 200, want: map[string]any{"data.held": 0, "data.rejected": 2, "data.results.0.code": "unknown_device"}},
+		{name: "both are refused", req: batch("New-3"), status: 200, want: map[string]any{"data.held": 0, "data.waiting": nil, "data.rejected": 2, "data.results.0.code": "unknown_device"}},
 		{name: "nothing to turn off", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "refuse"}},
 		{name: "both settings: on_unknown", req: set(`{"on_unknown":"hold","auto_register":true}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold"}},
 		{name: "what was read is sent back", req: set(`{"auto_register":false}`), status: 200, want: map[string]any{"data.workspace.on_unknown": "hold"}},

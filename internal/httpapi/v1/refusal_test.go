@@ -36,7 +36,7 @@ func TestRefusalsAreAudited(t *testing.T) {
 		}
 	}
 	entry := func(code string, n int) string {
-		return fmt.Sprintf(`token 3: token 3 {"address":"192.0.2.1","code":"%s","in_this_hour":%d,"request":"POST /v1/devices"}`, code, n)
+		return fmt.Sprintf(`token test: token 3 {"address":"192.0.2.1","code":"%s","in_this_hour":%d,"request":"POST /v1/devices"}`, code, n)
 	}
 	want := []string{entry("forbidden", 1), entry("forbidden", 2), entry("forbidden", 4), entry("forbidden", 8), entry("forbidden", 16), entry("forbidden", 32), entry("forbidden", 64)}
 	if got := r.refused(); strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -69,7 +69,7 @@ func TestRefusalsAreAudited(t *testing.T) {
 			t.Error(a.status)
 		}
 	}
-	if got := r.refused(); len(got) != before+2 || !strings.HasPrefix(got[before], "token 2: token 2 ") || !strings.Contains(got[before], `"code":"unauthenticated"`) {
+	if got := r.refused(); len(got) != before+2 || !strings.HasPrefix(got[before], "token test: token 2 ") || !strings.Contains(got[before], `"code":"unauthenticated"`) {
 		t.Errorf("a token that was revoked: %s", got[before:])
 	}
 	before = len(r.refused())

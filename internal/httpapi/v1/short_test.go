@@ -306,7 +306,7 @@ func TestShortPathRefusesOnce(t *testing.T) {
 		}
 	}
 	for i := range 3 {
-		want := fmt.Sprintf(`"device";r=%d`, 999-i)
+		want := fmt.Sprintf(`"device";r=%d;t=%d`, 999-i, (i+2)/2)
 		if got := ask(r.feed, "203.0.113.9"); got.StatusCode != 503 || got.Header.Get("Retry-After") == "" || got.Header.Get("RateLimit") != want {
 			t.Errorf("%d: %d %v, want %s", i, got.StatusCode, got.Header, want)
 		}

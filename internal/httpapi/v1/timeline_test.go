@@ -47,8 +47,8 @@ func TestTimeline(t *testing.T) {
 	r.do(post("/v1/alerts/1/resolve", r.full, `{"note":"shut"}`))
 	r.do(r.browser(post("/v1/alerts/1/notes", "", `{"note":"goods checked"}`)))
 	want := []string{
-		"opened warning", "acknowledged warning token 1 on my way", "escalated critical", "noted critical Olga door stood open",
-		"resolved critical token 1 shut", "noted critical Olga goods checked",
+		"opened warning", "acknowledged warning token test on my way", "escalated critical", "noted critical Olga door stood open",
+		"resolved critical token test shut", "noted critical Olga goods checked",
 	}
 	if got := r.lines(1); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("timeline:\n%s", strings.Join(got, "\n"))
@@ -67,7 +67,7 @@ func TestTimeline(t *testing.T) {
 			name: "what people did to the alert", req: r.browser(get("/v1/audit?subject=alert%201", "")), status: 200,
 			want: map[string]any{
 				"data.entries.0.action": "alert.noted", "data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.detail.note": "goods checked", "data.entries.0.detail.device": "A",
-				"data.entries.1.action": "alert.resolved", "data.entries.1.actor": "token 1", "data.entries.2.action": "alert.noted",
+				"data.entries.1.action": "alert.resolved", "data.entries.1.actor": "token test", "data.entries.2.action": "alert.noted",
 				"data.entries.3.action": "alert.acknowledged", "data.entries.3.detail.until": "2026-11-20T16:01:00.000Z", "data.entries.4": nil, "data.chain_ok": true,
 			},
 		},
@@ -76,7 +76,7 @@ func TestTimeline(t *testing.T) {
 			want: map[string]any{
 				"data.entries.0.action": "device.updated", "data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.detail.name.from": "A", "data.entries.0.detail.name.to": "Unit A",
 				"data.entries.0.detail.limits.to.critical_max": -2, "data.entries.0.detail.serial": nil,
-				"data.entries.1.action": "device.created", "data.entries.1.actor": "token 1", "data.entries.1.detail.serial": "A", "data.entries.2": nil,
+				"data.entries.1.action": "device.created", "data.entries.1.actor": "token test", "data.entries.1.detail.serial": "A", "data.entries.2": nil,
 			},
 		},
 	})
@@ -99,7 +99,7 @@ func TestSiteAlert(t *testing.T) {
 			"data.alerts.0.site.name": "Harbour", "data.alerts.0.title": "Site offline", "data.alerts.0.value": 3, "data.alerts.0.id": 4,
 		}},
 		{name: "a device's", req: get("/v1/alerts?device_serial=A", r.read), status: 200, want: map[string]any{"data.alerts.0.type": "device_offline", "data.alerts.0.suppressed_by": 4}},
-		{name: "people work on it", req: post("/v1/alerts/4/acknowledge", r.full, ``), status: 200, want: map[string]any{"data.alert.acknowledged_by": "token 1"}, events: []string{"alert.acknowledged"}},
+		{name: "people work on it", req: post("/v1/alerts/4/acknowledge", r.full, ``), status: 200, want: map[string]any{"data.alert.acknowledged_by": "token test"}, events: []string{"alert.acknowledged"}},
 		{name: "the site is given up", req: remove("/v1/sites/1", r.full), status: 200, anyEvents: true},
 		{name: "its alert too", req: get("/v1/alerts/4", r.read), status: 200, want: map[string]any{"data.alert.resolution": "superseded", "data.alert.site": nil}},
 		{name: "the device's is its own again", req: get("/v1/alerts?device_serial=A", r.read), status: 200, want: map[string]any{"data.alerts.0.suppressed_by": nil}},
