@@ -366,7 +366,7 @@ func TestLimits(t *testing.T) {
 	if got[200] != 999 || got[429] != 11 {
 		t.Errorf("heartbeats of one device: %v", got)
 	}
-	if a := s.do(t, reading); a.status != 429 || a.header.Get("Retry-After") != "1" || !strings.Contains(a.header.Get("RateLimit-Policy"), "q=120") {
+	if a := s.do(t, reading); a.status != 429 || a.header.Get("Retry-After") != "1" || !strings.Contains(a.header.Get("RateLimit-Policy"), "q=1000;w=500") {
 		t.Errorf("a reading of the same device: %d %v", a.status, a.header)
 	}
 	for q, want := range map[*request]int{

@@ -79,8 +79,8 @@ func TestBatch(t *testing.T) {
 		{says: "again: duplicates", req: q(one), status: 200, want: counts(0, 1, 0)},
 		{says: "the same item twice in a batch", req: q(`{"readings":[` + item(2) + `,` + item(2) + `]}`), status: 200, want: counts(1, 1, 0)},
 		{says: "good items are stored even when others are bad; only the rejected are listed", req: q(`{"readings":[` + item(3) + `,{"device_serial":"D-1","humidity":101},{"device_serial":"NOBODY","humidity":1},` + item(4) + `,{"device_serial":"D-1","Humidity":1}]}`), status: 200, want: and(counts(2, 0, 2), map[string]any{
-			"data.results.0":       map[string]any{"index": 1, "status": 422, "code": "validation_failed", "fields": map[string]any{"humidity": []any{"must be between 0 and 100"}}},
-			"data.held":            1,
+			"data.results.0": map[string]any{"index": 1, "status": 422, "code": "validation_failed", "fields": map[string]any{"humidity": []any{"must be between 0 and 100"}}},
+			"data":           keys{"accepted", "duplicates", "held", "rejected", "results", "waiting"}, "data.held": 1,
 			"data.results.1.index": 4, "data.results.1.status": 422, "data.results.1.code": "validation_failed", "data.results.1.fields": keys{"Humidity"},
 		})},
 		{says: "items that are no objects", req: q(`{"readings":[1,null,"x",[],` + item(5) + `]}`), status: 200, want: and(counts(1, 0, 4), map[string]any{"data.results.3": map[string]any{"index": 3, "status": 422, "code": "validation_failed", "fields": map[string]any{"reading": []any{"must be an object"}}}})},

@@ -59,7 +59,7 @@ func TestReading(t *testing.T) {
 		{says: "device_serial is text", req: post(`{"device_serial":7,"humidity":1}`), status: 422, code: "validation_failed", fields: []string{"device_serial"}},
 		{says: "device_serial is a serial", req: post(`{"device_serial":"a/b","humidity":1}`), status: 422, code: "validation_failed", fields: []string{"device_serial"}},
 		{says: "device_serial is compared without case, answered as registered", req: post(`{"device_serial":"wif-0001","humidity":1}`), status: 201, want: map[string]any{"data.reading.device_serial": "WIF-0001"}},
-		{says: "unknown serial: 202, it waits", req: post(`{"device_serial":"NOBODY","humidity":1}`), status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "NOBODY"}}},
+		{says: "unknown serial: 202, it waits", req: post(`{"device_serial":"NOBODY","humidity":1}`), status: 202, want: map[string]any{"data": keys{"held", "device_serial", "waiting"}, "data.held": true, "data.device_serial": "NOBODY", "data.waiting.accept.page": "/settings/sources"}},
 		{says: "a bearer with the ingest preset may write", req: of(`"humidity":2`), status: 201},
 		{says: "a bearer that reads may not", req: request{method: "POST", path: "/v1/readings", token: n.read, body: `{}`}, status: 403, code: "forbidden", fields: []string{"scope"}},
 
@@ -408,7 +408,7 @@ func TestOnUnknown(t *testing.T) {
 	earlier := s.ago(time.Hour)
 	s.recite(t, []row{
 		{says: "default off", req: request{path: "/v1/workspace", cookie: owner}, status: 200, want: map[string]any{"data.workspace.on_unknown": "hold", "data.workspace.auto_register": false, "data.workspace.name": "Alpha"}},
-		{says: "hold: 202, held", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":7,"recorded_at":"` + earlier + `"}`}, status: 202, want: map[string]any{"data": map[string]any{"held": true, "device_serial": "NEW-1"}}},
+		{says: "hold: 202, held", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":7,"recorded_at":"` + earlier + `"}`}, status: 202, want: map[string]any{"data": keys{"held", "device_serial", "waiting"}, "data.held": true, "data.device_serial": "NEW-1"}},
 		{says: "it waits under the source api", req: request{path: "/v1/sources/api/held", token: n.full}, status: 200, want: map[string]any{"data.senders.#": 1, "data.senders.0.external_id": "NEW-1", "data.senders.0.payloads": 1}},
 		{says: "PATCH /v1/workspace turns it on", req: on, status: 200, want: map[string]any{"data.workspace.auto_register": true}},
 		{says: "on: the device is created, with an ingest token too", req: request{method: "POST", path: "/v1/readings", token: n.feed, body: `{"device_serial":"NEW-1","humidity":1}`}, status: 201, want: map[string]any{"data.reading.device_serial": "NEW-1"}},
