@@ -87,7 +87,7 @@ var sdkScenarios = map[string]func(ctx context.Context, c *client.Client, args [
 		show(d.Labels)
 	},
 	"created": func(ctx context.Context, c *client.Client, args []string) {
-		d, err := c.CreateDevice(ctx, args[0], client.DeviceFields{EquipmentType: client.Value("walk_in_freezer")})
+		d, err := c.CreateDevice(ctx, args[0], client.DeviceFields{EquipmentType: client.Value("walkin_freezer")})
 		check(err)
 		show(d.Serial)
 	},

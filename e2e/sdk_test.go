@@ -178,7 +178,7 @@ func (s *sdkRig) calls(t *testing.T) {
 		if i%8 == 7 {
 			serials = append(serials, serial)
 		}
-		if _, err := s.c.CreateDevice(t.Context(), serial, client.DeviceFields{EquipmentType: client.Value("walk_in_freezer"), SiteID: &site.ID, Labels: labels}); err != nil {
+		if _, err := s.c.CreateDevice(t.Context(), serial, client.DeviceFields{EquipmentType: client.Value("walkin_freezer"), SiteID: &site.ID, Labels: labels}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -279,7 +279,7 @@ func (s *sdkRig) stream(t *testing.T) {
 	}
 	create := func(serial string) {
 		t.Helper()
-		if _, err := s.c.CreateDevice(t.Context(), serial, client.DeviceFields{EquipmentType: client.Value("walk_in_freezer")}); err != nil {
+		if _, err := s.c.CreateDevice(t.Context(), serial, client.DeviceFields{EquipmentType: client.Value("walkin_freezer")}); err != nil {
 			t.Fatal(err)
 		}
 		expect(fmt.Sprintf(`["device.created",%q]`, serial))
@@ -292,7 +292,7 @@ func (s *sdkRig) stream(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := other.CreateDevice(t.Context(), "ST-3", client.DeviceFields{EquipmentType: client.Value("walk_in_freezer")}); err != nil {
+	if _, err := other.CreateDevice(t.Context(), "ST-3", client.DeviceFields{EquipmentType: client.Value("walkin_freezer")}); err != nil {
 		t.Fatal(err)
 	}
 	s.door.open()
@@ -316,7 +316,7 @@ func (s *sdkRig) events(t *testing.T) {
 	}
 	create := func(serial string) string {
 		t.Helper()
-		d, err := s.c.CreateDevice(t.Context(), serial, client.DeviceFields{EquipmentType: client.Value("walk_in_freezer")})
+		d, err := s.c.CreateDevice(t.Context(), serial, client.DeviceFields{EquipmentType: client.Value("walkin_freezer")})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ var docsTypes = map[string]string{
 	"index.html": "text/html; charset=utf-8",
 	"docs.css":   "text/css; charset=utf-8",
 	"docs.js":    "text/javascript; charset=utf-8",
+	"samples.js": "text/javascript; charset=utf-8",
 }
 
 func (a *API) docsPage(c *Call) error { return c.docsFile("index.html") }

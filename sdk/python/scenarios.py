@@ -43,7 +43,7 @@ def merged(serial):
 
 
 def created(serial):
-    show(rime.create_device({"serial": serial, "equipment_type": "walk_in_freezer"})["device"]["serial"])
+    show(rime.create_device({"serial": serial, "equipment_type": "walkin_freezer"})["device"]["serial"])
 
 
 def untimed(serial):

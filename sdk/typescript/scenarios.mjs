@@ -35,7 +35,7 @@ const scenarios = {
     show((await rime.get('/v1/devices/{serial}', { path: { serial } })).device.labels);
   },
   async created(serial) {
-    show((await rime.post('/v1/devices', { body: { serial, equipment_type: 'walk_in_freezer' } })).device.serial);
+    show((await rime.post('/v1/devices', { body: { serial, equipment_type: 'walkin_freezer' } })).device.serial);
   },
   async untimed(serial) {
     await rime.post('/v1/readings', { body: { device_serial: serial, product_zone_temp: -18 } }).catch((e) => {

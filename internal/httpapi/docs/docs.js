@@ -1,5 +1,6 @@
 // Draws the OpenAPI description as a page. Everything is made with DOM calls:
 // no text of the description is ever taken for HTML.
+import { samplesOf } from "./samples.js";
 
 const el = (tag, attrs = {}, ...children) => {
   const node = document.createElement(tag);
@@ -39,6 +40,8 @@ const limitsOf = (schema) => {
   const s = deref(schema);
   const out = [];
   if (s.enum) out.push(s.enum.filter((v) => v !== null).join(" | "));
+  if (s["x-extensible-enum"]) out.push([...s["x-extensible-enum"], "…"].join(" | "));
+  if (s.deprecated) out.push(`ends on ${s["x-sunset"]}`);
   if (s.minimum !== undefined && s.maximum !== undefined) out.push(`${s.minimum} … ${s.maximum}`);
   else if (s.minimum !== undefined) out.push(`≥ ${s.minimum}`);
   else if (s.maximum !== undefined) out.push(`≤ ${s.maximum}`);
@@ -81,7 +84,8 @@ const exampleOf = (schema, onlyRequired, depth = 0) => {
   if (s.examples && s.examples.length) return s.examples[0];
   if (s.example !== undefined) return s.example;
   if (s.oneOf) return exampleOf(s.oneOf[0], onlyRequired, depth + 1);
-  if (s.enum) return s.enum[0];
+  const known = s.enum || s["x-extensible-enum"];
+  if (known) return known[0];
   const type = [s.type].flat()[0];
   if (type === "object") {
     const names = Object.keys(s.properties || {});
@@ -103,23 +107,106 @@ const copyable = (text) => {
     button.textContent = "Copied";
     setTimeout(() => (button.textContent = "Copy"), 1500);
   });
-  return el("div", { class: "copy" }, el("pre", {}, el("code", {}, text)), button);
+  return el("div", { class: "copy" }, el("pre", { tabindex: "0" }, el("code", {}, text)), button);
 };
 
-const curlOf = (method, path, op) => {
-  const base = new URL(doc.servers[0].url, location.href).href.replace(/\/$/, "");
-  const lines = [`curl '${base}${path}'`];
-  if (method !== "get") lines[0] = lines[0].replace("curl", `curl -X ${method.toUpperCase()}`);
-  if ((op.security || []).some((s) => s.token)) lines.push("-H 'Authorization: Bearer rw_…'");
-  else if ((op.security || []).length) lines.push("-b 'rimewatch_session=…'");
-  const body = op.requestBody && op.requestBody.content["application/json"];
-  if (body) {
-    lines.push("-H 'Content-Type: application/json'");
-    lines.push(`-d '${JSON.stringify(exampleOf(body.schema, true))}'`);
-  } else if (op.requestBody) {
-    lines.push("-H 'Content-Type: text/csv'", "--data-binary @devices.csv");
+// callOf is an example of an operation's call.
+const callOf = (method, path, op) => {
+  const values = (where, only) =>
+    Object.fromEntries((op.parameters || []).filter((p) => p.in === where && only(p)).map((p) => [p.name, String(exampleOf(p.schema) ?? "1")]));
+  const content = (op.requestBody || {}).content || {};
+  const body = content["application/json"];
+  return {
+    id: op.operationId, method, path,
+    given: values("path", () => true),
+    query: values("query", (p) => p.required),
+    body: body && exampleOf(body.schema, true),
+    type: Object.keys(content)[0],
+    token: !(op.security || []).length || op.security.some((s) => s.token),
+    base: new URL(doc.servers[0].url, location.href).href.replace(/\/$/, ""),
+  };
+};
+
+let language = localStorage.getItem("rimewatch-docs-language") || "curl";
+
+// request shows samples, in the language that was chosen last.
+const request = (call) => {
+  const shown = el("div", {});
+  const choice = el("div", { class: "languages", role: "group", "aria-label": "Language of the sample" });
+  const all = samplesOf(call);
+  const show = () => {
+    const [name, text] = all.find(([l]) => l === language) || all[0];
+    shown.replaceChildren(copyable(text));
+    for (const b of choice.children) b.setAttribute("aria-pressed", String(b.textContent === name));
+  };
+  for (const [name] of all) {
+    const button = el("button", { type: "button" }, name);
+    button.addEventListener("click", () => {
+      language = name;
+      localStorage.setItem("rimewatch-docs-language", name);
+      dispatchEvent(new Event("language"));
+    });
+    choice.append(button);
   }
-  return lines.join(" \\\n  ");
+  addEventListener("language", show);
+  show();
+  return all.length > 1 ? el("div", {}, choice, shown) : shown;
+};
+
+// The token for Try it: in the memory of this page alone.
+let token = "";
+
+// trying is a form that makes the call, with the token and never with a session.
+const trying = (call, op) => {
+  const box = el("details", { class: "try" }, el("summary", {}, "Try it"));
+  box.addEventListener("toggle", () => {
+    if (box.open && box.children.length === 1) box.append(form(call, op));
+  });
+  return box;
+};
+
+const form = (call, op) => {
+  const fields = [];
+  const field = (name, value, note) => {
+    const input = el("input", { name, value, autocomplete: "off", spellcheck: "false" });
+    fields.push(el("label", {}, el("code", {}, name), note ? el("span", { class: "need" }, ` ${note}`) : null, input));
+    return input;
+  };
+  const secret = el("input", { type: "password", autocomplete: "off", value: token, placeholder: "rw_…" });
+  secret.addEventListener("input", () => (token = secret.value.trim()));
+  fields.push(el("label", {}, "API token", el("span", { class: "type" }, " stays in this page"), secret));
+  const path = Object.entries(call.given).map(([name, value]) => [name, field(name, value, "required")]);
+  const query = (op.parameters || []).filter((p) => p.in === "query" && p.name !== "label.KEY").map((p) => [p.name, field(p.name, p.required ? call.query[p.name] : "")]);
+  const body = call.body === undefined ? null : el("textarea", { rows: "8", spellcheck: "false", "aria-label": "Body" });
+  if (body) body.value = JSON.stringify(call.body, null, 2);
+  const answer = el("div", { "aria-live": "polite" });
+  const send = el("button", { type: "submit" }, `Send ${call.method.toUpperCase()}`);
+  const made = el("form", {}, el("div", { class: "fields" }, ...fields), body, send, answer);
+  made.addEventListener("submit", async (e) => {
+    e.preventDefault();
+    const at = new URL(call.base + call.path.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path.find(([n]) => n === name)[1].value)));
+    for (const [name, input] of query) if (input.value) at.searchParams.set(name, input.value);
+    const headers = token ? { Authorization: `Bearer ${token}` } : {};
+    if (body) headers["Content-Type"] = "application/json";
+    send.disabled = true;
+    try {
+      const began = performance.now();
+      const response = await fetch(at, { method: call.method.toUpperCase(), headers, body: body ? body.value : undefined, credentials: "omit" });
+      const text = await response.text();
+      const took = Math.round(performance.now() - began);
+      let shown = text.length > 100000 ? `${text.slice(0, 100000)}…` : text;
+      try {
+        shown = JSON.stringify(JSON.parse(text), null, 2);
+      } catch {
+        // no JSON
+      }
+      answer.replaceChildren(el("p", {}, el("span", { class: "status" }, String(response.status)), ` ${at.pathname}${at.search}, ${took} ms`), copyable(shown));
+    } catch (err) {
+      answer.replaceChildren(el("p", {}, `No answer: ${err.message}`));
+    }
+    send.disabled = false;
+  });
+  return made;
 };
 
 const responses = (op) =>
@@ -129,8 +216,10 @@ const responses = (op) =>
     const body = el("div", {});
     if (status < "300") {
       for (const [kind, media] of content) {
-        const data = kind === "application/json" ? deref(media.schema).properties.data : media.schema;
-        body.append(el("p", {}, el("code", {}, kind), kind === "application/json" ? ", in data:" : ""), fieldTable(data));
+        const json = kind === "application/json";
+        for (const one of media.schema.anyOf || [media.schema]) {
+          body.append(el("p", {}, el("code", {}, kind), json ? ", in data:" : ""), fieldTable(json ? deref(one).properties.data : one));
+        }
       }
     }
     const line = el("summary", {}, el("span", { class: "status" }, status), " ", ...inline(full.description || ""));
@@ -149,7 +238,10 @@ const operation = (method, path, op) => {
   for (const [kind, media] of Object.entries((op.requestBody || {}).content || {})) {
     box.append(el("h4", {}, "Body ", el("code", {}, kind)), fieldTable(media.schema));
   }
-  box.append(el("h4", {}, "Request"), copyable(curlOf(method, path, op)), el("h4", {}, "Answers"), ...responses(op));
+  const call = callOf(method, path, op);
+  box.append(el("h4", {}, "Request"), request(call));
+  if (call.token && op.operationId !== "stream" && (call.body !== undefined || !call.type)) box.append(trying(call, op));
+  box.append(el("h4", {}, "Answers"), ...responses(op));
   box.dataset.text = JSON.stringify([op.summary, op.description, path, method, op.operationId, params.length ? op.parameters.map((p) => p.name) : [], box.textContent]).toLowerCase();
   return box;
 };
