@@ -113,6 +113,11 @@ func result(e *Error) error {
 func (w *Workspace) Check() error {
 	e := checkName(w.Name)
 	e = checkTimeZone(e, w.TimeZone)
+	if w.Slug != "" {
+		if wrong := CheckSlug(w.Slug); wrong != nil {
+			e = Merge(e, wrong)
+		}
+	}
 	if w.RawDays < 1 {
 		e = complain(e, "raw_days", "must be at least 1")
 	}

@@ -29,6 +29,7 @@ const (
 	CodeSerialTaken        Code = "serial_taken"
 	CodeAlertNotActive     Code = "alert_not_active"
 	CodeConflict           Code = "conflict"
+	CodeWrongWorkspace     Code = "wrong_workspace"     // the request names another workspace than its token's
 	CodeQuotaExceeded      Code = "quota_exceeded"      // the workspace has as many as it may have
 	CodePreconditionFailed Code = "precondition_failed" // it has another revision than the request asks for
 	CodeCursorExpired      Code = "cursor_expired"      // what it points at is no longer kept

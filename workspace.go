@@ -4,6 +4,7 @@ package rimewatch
 type Workspace struct {
 	ID         int64
 	Name       string
+	Slug       string    // names it in links, see CheckSlug; "" in a new workspace = made of its name
 	OnUnknown  OnUnknown // of readings by the API whose serial is not known; "" in a new workspace = HoldUnknown
 	TimeZone   string
 	RawDays    int // days that raw readings are kept
@@ -21,6 +22,24 @@ type Workspace struct {
 	Revision  int64 // of what people set: 1 at first, grows with every change
 	CreatedAt Time
 	UpdatedAt Time
+}
+
+// The length of a workspace's slug, in bytes.
+const (
+	MinSlugLen = 2
+	MaxSlugLen = 40
+)
+
+// CheckSlug reports why a workspace cannot be named so in links: CodeValidationFailed with the field slug.
+func CheckSlug(s string) *Error {
+	fits := len(s) >= MinSlugLen && len(s) <= MaxSlugLen
+	for _, r := range s {
+		fits = fits && (r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-')
+	}
+	if !fits {
+		return Invalid("slug", "must be %d to %d of the characters a to z, 0 to 9 and -", MinSlugLen, MaxSlugLen)
+	}
+	return nil
 }
 
 // LimitsOf returns the overrides for a type of equipment, nil when there are none.

@@ -101,7 +101,7 @@ func TestInvitingAnExistingAccount(t *testing.T) {
 	m, err := f.Accept(f.ctx, in.Principal, links[0], t0)
 	f.ok(err)
 	same(t, m, rimewatch.Member{WorkspaceID: b.ID, UserID: u.ID, Role: rimewatch.RoleAdmin, CreatedAt: t0})
-	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	same(t, p.WorkspaceID, b.ID) // she looks at what she has joined
 	_, err = f.Accept(f.ctx, in.Principal, links[0], t0)

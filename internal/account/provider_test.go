@@ -34,12 +34,12 @@ func TestProvidedSessions(t *testing.T) {
 	_, err = f.store.UpdateWorkspace(f.ctx, f.ws.ID, func(w *rimewatch.Workspace) error { w.RequireSecondFactor = true; return nil })
 	f.ok(err)
 	for now := t0; now < t0+ProvidedLife; now += rimewatch.Hour {
-		p, err := f.AuthenticateSession(f.ctx, in.Secret, now)
+		p, err := f.AuthenticateSession(f.ctx, in.Secret, "", now)
 		f.ok(err)
 		same(t, p.Role, rimewatch.RoleViewer)
 		f.ok(f.Flush(f.ctx, now))
 	}
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0+ProvidedLife)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0+ProvidedLife)
 	f.code(err, rimewatch.CodeUnauthenticated)
 }
 
@@ -97,7 +97,7 @@ func TestLeavingTheGroups(t *testing.T) {
 
 	_, err = f.provided("pat@example.com", t0, "none") // the last owner
 	f.code(err, rimewatch.CodeForbidden)
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	all, err := f.store.People().Memberships(f.ctx, in.User.ID)
 	f.ok(err)
@@ -137,7 +137,7 @@ func TestLeavingTheGroups(t *testing.T) {
 	demoted, err := f.provided("pat@example.com", now, "staff")
 	f.ok(err)
 	same(t, demoted.Principal.Role, rimewatch.RoleViewer)
-	p, err := f.AuthenticateSession(f.ctx, in.Secret, now)
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, "", now)
 	f.ok(err)
 	same(t, p.Role, rimewatch.RoleViewer)
 }
@@ -159,7 +159,7 @@ func TestProvidedRolesByPassword(t *testing.T) {
 	same(t, len(list), 1)
 	f.code(f.SwitchWorkspace(f.ctx, in.Principal, b.ID), rimewatch.CodeNotFound)
 	f.ok(f.store.People().SetSessionWorkspace(f.ctx, bob.ID, in.Principal.SessionID, b.ID))
-	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	same(t, p.NeedsProvider, true)
 	f.code(p.RequireRole(rimewatch.RoleViewer), rimewatch.CodeForbidden)
@@ -202,7 +202,7 @@ func TestLinking(t *testing.T) {
 	linked, err := f.linked("bob@example.com", in.Secret, t0+freshFor-1)
 	f.ok(err)
 	same(t, linked.Principal.Role, rimewatch.RoleViewer)
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	_, err = f.SignIn(f.ctx, Credentials{Email: "bob@example.com", Password: password}, t0)
 	f.code(err, rimewatch.CodeUnauthenticated)

@@ -58,11 +58,11 @@ func TestForgottenPassword(t *testing.T) {
 	f.code(f.ResetByLink(f.ctx, link, next, t0), rimewatch.CodeNotFound) // replaced
 	f.field(f.ResetByLink(f.ctx, renewed, "password123", t0), rimewatch.CodeValidationFailed, "password")
 	f.code(f.ResetByLink(f.ctx, renewed, next, t0+1+ResetLife), rimewatch.CodeNotFound)
-	_, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err := f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	f.ok(f.ResetByLink(f.ctx, renewed, next, t0+ResetLife))
 	f.code(f.ResetByLink(f.ctx, renewed, next, t0+ResetLife), rimewatch.CodeNotFound) // once
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	_, err = f.SignIn(f.ctx, Credentials{Email: "ada@example.com", Password: next}, t0)
 	f.ok(err)

@@ -165,7 +165,9 @@ func (s *Service) makeRoom(ctx context.Context, userID int64, now rimewatch.Time
 // AuthenticateSession finds who a session cookie stands for:
 // CodeUnauthenticated when it is unknown or has ended. Changes of the role and
 // the end of the membership count at once.
-func (s *Service) AuthenticateSession(ctx context.Context, secret string, now rimewatch.Time) (Principal, error) {
+// slug names the workspace that is meant, "" = the one that the session last looked at: CodeNotFound
+// where it is none of the person's.
+func (s *Service) AuthenticateSession(ctx context.Context, secret, slug string, now rimewatch.Time) (Principal, error) {
 	hash, ok := hashSecret(secret)
 	if !ok {
 		return Principal{}, errUnauthenticated()
@@ -182,8 +184,33 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string, now ri
 	if err != nil {
 		return Principal{}, err
 	}
+	if slug != "" {
+		if row.WorkspaceID, err = s.ownBySlug(ctx, slug, all); err != nil {
+			return Principal{}, err
+		}
+	}
 	s.touchSession(&row, now)
 	return sessionPrincipal(&row, u.Locale, all), nil
+}
+
+// ownBySlug returns which of a person's workspaces has or had a slug: CodeNotFound.
+func (s *Service) ownBySlug(ctx context.Context, slug string, all []store.MembershipView) (int64, error) {
+	for i := range all {
+		if all[i].WorkspaceSlug == slug {
+			return all[i].WorkspaceID, nil
+		}
+	}
+	id, err := s.WorkspaceOfSlug(ctx, slug)
+	if err == nil && !slices.ContainsFunc(all, func(m store.MembershipView) bool { return m.WorkspaceID == id }) {
+		err = rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such workspace.")
+	}
+	return id, err
+}
+
+// WorkspaceOfSlug returns the workspace that has or had a slug: CodeNotFound.
+func (s *Service) WorkspaceOfSlug(ctx context.Context, slug string) (int64, error) {
+	w, err := s.store.WorkspaceBySlug(ctx, slug)
+	return w.ID, err
 }
 
 // notFoundIs replaces a CodeNotFound.

@@ -43,7 +43,7 @@ func TestSignIn(t *testing.T) {
 				same(t, err.Error(), errCredentials().Error()) // one answer for all
 				return
 			}
-			p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+			p, err := f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +66,7 @@ func TestMembershipEnds(t *testing.T) {
 	same(t, in.Principal.WorkspaceID, f.ws.ID)
 	f.ok(f.RemoveMember(f.ctx, f.op, u.ID, t0))
 	f.code(f.Valid(f.ctx, in.Principal, t0), rimewatch.CodeForbidden)
-	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	same(t, p, Principal{UserID: u.ID, SessionID: in.Principal.SessionID, Session: true, Locale: u.Locale, lookedAt: f.ws.ID}) // not Second
 	f.code(p.RequireRole(rimewatch.RoleViewer), rimewatch.CodeForbidden)
@@ -79,7 +79,7 @@ func TestMembershipEnds(t *testing.T) {
 	f.ok(err)
 	same(t, len(all), 1)
 	f.ok(f.SwitchWorkspace(f.ctx, p, second.ID)) // on purpose
-	p, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	p, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	same(t, p.WorkspaceID, second.ID)
 }
@@ -103,7 +103,7 @@ func TestSessionSecrets(t *testing.T) {
 	in := f.signIn("ada@example.com", t0)
 	same(t, len(in.Secret), 43)
 	for _, bad := range []string{"", "x", in.Secret + "x", in.Secret[1:], strings.ToUpper(in.Secret), strings.Repeat("A", 43), strings.Repeat("\xff", 43), strings.Repeat("x", 1<<20)} {
-		_, err := f.AuthenticateSession(f.ctx, bad, t0)
+		_, err := f.AuthenticateSession(f.ctx, bad, "", t0)
 		f.code(err, rimewatch.CodeUnauthenticated)
 	}
 	list, err := f.Sessions(f.ctx, in.Principal, t0)
@@ -117,22 +117,22 @@ func TestSessionLife(t *testing.T) {
 	f := newFixture(t)
 	f.person("ada@example.com", rimewatch.RoleViewer)
 	in, idle := f.signIn("ada@example.com", t0), f.signIn("ada@example.com", t0)
-	_, err := f.AuthenticateSession(f.ctx, idle.Secret, t0+SessionIdle-1)
+	_, err := f.AuthenticateSession(f.ctx, idle.Secret, "", t0+SessionIdle-1)
 	f.ok(err) // a use that is not written: the process ends before the next flush
 	f.touched = make(map[int64]sessionTouch)
-	_, err = f.AuthenticateSession(f.ctx, idle.Secret, t0+SessionIdle)
+	_, err = f.AuthenticateSession(f.ctx, idle.Secret, "", t0+SessionIdle)
 	f.code(err, rimewatch.CodeUnauthenticated)
 
 	// Used every 29 days, it ends 90 days after signing in.
 	for now := t0; now < t0+SessionLife; now += 29 * rimewatch.Day {
-		_, err := f.AuthenticateSession(f.ctx, in.Secret, now)
+		_, err := f.AuthenticateSession(f.ctx, in.Secret, "", now)
 		f.ok(err)
 		f.ok(f.Flush(f.ctx, now))
 	}
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, in.EndsAt-1)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", in.EndsAt-1)
 	f.ok(err)
 	f.ok(f.Flush(f.ctx, in.EndsAt-1))
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, in.EndsAt)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", in.EndsAt)
 	f.code(err, rimewatch.CodeUnauthenticated)
 }
 
@@ -141,7 +141,7 @@ func TestSessionUse(t *testing.T) {
 	f.person("ada@example.com", rimewatch.RoleViewer)
 	in := f.signIn("ada@example.com", t0)
 	use := func(now rimewatch.Time) {
-		_, err := f.AuthenticateSession(f.ctx, in.Secret, now)
+		_, err := f.AuthenticateSession(f.ctx, in.Secret, "", now)
 		f.ok(err)
 	}
 	last := func() rimewatch.Time {
@@ -176,18 +176,18 @@ func TestSessionList(t *testing.T) {
 	same(t, list[0].Address, "192.0.2.1")
 	f.code(f.RevokeSession(f.ctx, a.Principal, other.Principal.SessionID), rimewatch.CodeNotFound)
 	f.ok(f.RevokeSession(f.ctx, a.Principal, b.Principal.SessionID))
-	_, err = f.AuthenticateSession(f.ctx, b.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, b.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	f.ok(f.RevokeOtherSessions(f.ctx, a.Principal))
-	_, err = f.AuthenticateSession(f.ctx, c.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, c.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	for _, in := range []SignedIn{a, other} {
-		_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+		_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 		f.ok(err)
 	}
 	f.ok(f.SignOut(f.ctx, a.Principal))
 	f.ok(f.SignOut(f.ctx, a.Principal))
-	_, err = f.AuthenticateSession(f.ctx, a.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, a.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 }
 
@@ -198,7 +198,7 @@ func TestSessionsAreBounded(t *testing.T) {
 	for i := range maxSessions + 1 {
 		all = append(all, f.signIn("ada@example.com", t0+rimewatch.Time(i)))
 	}
-	_, err := f.AuthenticateSession(f.ctx, all[0].Secret, t0+maxSessions)
+	_, err := f.AuthenticateSession(f.ctx, all[0].Secret, "", t0+maxSessions)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	list, err := f.Sessions(f.ctx, all[1].Principal, t0+maxSessions)
 	f.ok(err)
@@ -214,15 +214,15 @@ func TestChangePassword(t *testing.T) {
 	f.field(err, rimewatch.CodeValidationFailed, "current_password")
 	_, err = f.ChangePassword(f.ctx, in.Principal, password, "short", Client{}, t0)
 	f.field(err, rimewatch.CodeValidationFailed, "password")
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	fresh, err := f.ChangePassword(f.ctx, in.Principal, password, next, Client{UserAgent: "Firefox\x00\xff" + strings.Repeat("ü", 300)}, t0+1)
 	f.ok(err)
 	for _, old := range []SignedIn{in, stolen} {
-		_, err = f.AuthenticateSession(f.ctx, old.Secret, t0+1)
+		_, err = f.AuthenticateSession(f.ctx, old.Secret, "", t0+1)
 		f.code(err, rimewatch.CodeUnauthenticated)
 	}
-	p, err := f.AuthenticateSession(f.ctx, fresh.Secret, t0+1)
+	p, err := f.AuthenticateSession(f.ctx, fresh.Secret, "", t0+1)
 	f.ok(err)
 	same(t, p.WorkspaceID, in.Principal.WorkspaceID)
 	_, err = f.SignIn(f.ctx, Credentials{Email: "ada@example.com", Password: password}, t0+1)
@@ -290,7 +290,7 @@ func TestTwoWorkspaces(t *testing.T) {
 	f.ok(f.store.People().PutMember(f.ctx, &rimewatch.Member{WorkspaceID: second.ID, UserID: u.ID, Role: rimewatch.RoleOwner, CreatedAt: t0}))
 	f.code(f.SwitchWorkspace(f.ctx, in.Principal, foreign.ID), rimewatch.CodeNotFound)
 	f.ok(f.SwitchWorkspace(f.ctx, in.Principal, second.ID))
-	p, err := f.AuthenticateSession(f.ctx, in.Secret, t0)
+	p, err := f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	same(t, p.WorkspaceID, second.ID)
 	same(t, p.Role, rimewatch.RoleOwner)

@@ -36,7 +36,7 @@ func TestSetup(t *testing.T) {
 	f.ok(err)
 	same(t, in.Principal.WorkspaceID, f.ws.ID) // taken over
 	same(t, in.Principal.Role, rimewatch.RoleOwner)
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.ok(err)
 	f.signIn("ada@example.com", t0)
 	_, err = f.Setup(f.ctx, setupRequest(code), t0)
@@ -177,7 +177,7 @@ func TestResetPassword(t *testing.T) {
 	generated, err := f.ResetPassword(f.ctx, " ADA@example.com", "", false, t0)
 	f.ok(err)
 	same(t, len(generated), 20)
-	_, err = f.AuthenticateSession(f.ctx, in.Secret, t0)
+	_, err = f.AuthenticateSession(f.ctx, in.Secret, "", t0)
 	f.code(err, rimewatch.CodeUnauthenticated)
 	_, err = f.SignIn(f.ctx, Credentials{Email: "ada@example.com", Password: generated}, t0)
 	f.ok(err)
@@ -221,7 +221,7 @@ func TestRestart(t *testing.T) {
 	end()
 	s, end = open()
 	defer end()
-	if _, err := s.AuthenticateSession(t.Context(), in.Secret, t0); err != nil {
+	if _, err := s.AuthenticateSession(t.Context(), in.Secret, "", t0); err != nil {
 		t.Error(err)
 	}
 	if _, err := s.Authenticate(t.Context(), plain, t0); err != nil {

@@ -19,6 +19,7 @@ const maxRetentionDays = 36500
 // WorkspacePatch changes a workspace's settings; nil leaves a value as it is.
 type WorkspacePatch struct {
 	Name      *string
+	Slug      *string // names it in links; CodeConflict with the field slug where another has or had it
 	OnUnknown *rimewatch.OnUnknown
 	// AutoRegister is the older name of two of its values: true is register. false is
 	// refuse where it was register; who sends back what was read changes nothing.
@@ -63,6 +64,12 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 	return s.store.UpdateWorkspace(ctx, p.WorkspaceID, func(w *rimewatch.Workspace) error {
 		if patch.Name != nil {
 			w.Name = normalText(*patch.Name)
+		}
+		if patch.Slug != nil {
+			if wrong := rimewatch.CheckSlug(*patch.Slug); wrong != nil {
+				return wrong
+			}
+			w.Slug = *patch.Slug
 		}
 		switch auto := patch.AutoRegister; {
 		case patch.OnUnknown != nil:

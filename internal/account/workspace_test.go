@@ -119,7 +119,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	}, t0+1)
 	f.ok(err)
 	want := rimewatch.Workspace{
-		ID: f.ws.ID, Name: "Café", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "America/Argentina/Buenos_Aires", RawDays: 30, RollupDays: maxRetentionDays,
+		ID: f.ws.ID, Name: "Café", Slug: "bakery", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "America/Argentina/Buenos_Aires", RawDays: 30, RollupDays: maxRetentionDays,
 		Revision: 2, CreatedAt: t0, UpdatedAt: t0 + 1,
 	}
 	same(t, got, want)

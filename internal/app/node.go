@@ -353,7 +353,7 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	}
 	for _, name := range httpapi.SessionCookies() {
 		if c, err := r.Cookie(name); err == nil {
-			return n.ofSession(ctx, c.Value)
+			return n.ofSession(ctx, c.Value, cmp.Or(r.Header.Get(httpapi.WorkspaceHeader), r.URL.Query().Get("workspace")))
 		}
 	}
 	return n.tokens.ofSecret(ctx, inlets.InfluxKey(r))
@@ -385,10 +385,18 @@ func repeatable(r *http.Request, body []byte) bool {
 	}
 }
 
-func (n *Node) ofSession(ctx context.Context, secret string) (int64, error) {
+// ofSession returns the workspace that a request of a session is about: the one that it names by its slug,
+// or the one that the session last looked at.
+func (n *Node) ofSession(ctx context.Context, secret, slug string) (int64, error) {
 	hash, ok := account.SessionHash(secret)
 	if !ok {
 		return 0, nil
+	}
+	if slug != "" {
+		w, err := n.database.WorkspaceBySlug(ctx, slug)
+		if rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+			return w.ID, err
+		}
 	}
 	s, err := n.database.People().Session(ctx, hash, n.cluster.Now())
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {

@@ -22,10 +22,12 @@ import (
 // Authenticator finds who makes a request.
 type Authenticator interface {
 	Authenticate(ctx context.Context, token string, now rimewatch.Time) (account.Principal, error)
-	AuthenticateSession(ctx context.Context, secret string, now rimewatch.Time) (account.Principal, error)
+	AuthenticateSession(ctx context.Context, secret, slug string, now rimewatch.Time) (account.Principal, error)
 	Workspace(ctx context.Context, p account.Principal) (rimewatch.Workspace, error)
 	// Valid reports whether a principal that was authenticated before still stands.
 	Valid(ctx context.Context, p account.Principal, now rimewatch.Time) error
+	// WorkspaceOfSlug returns the workspace that has or had a slug: CodeNotFound.
+	WorkspaceOfSlug(ctx context.Context, slug string) (int64, error)
 	// Answers are those to requests with an Idempotency-Key.
 	store.Answers
 	// Refused records a request that was refused.

@@ -70,18 +70,46 @@ func (a *API) admit(c *Call) *rimewatch.Error {
 // that, by the session cookie. A cookie is sent by the browser whoever made the
 // page, so it counts for writes only when the page is ours.
 func (a *API) Authenticate(r *http.Request, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
+	slug := r.Header.Get(WorkspaceHeader)
+	if slug == "" && safeMethod(r.Method) { // of a link to a file, which sends no header
+		slug = r.URL.Query().Get("workspace")
+	}
+	return a.authenticate(r, slug, now)
+}
+
+// WorkspaceHeader names, by its slug, the workspace that a request is about: one of the person's, or the
+// token's own. Without it that is the one that the session last looked at.
+const WorkspaceHeader = "Rimewatch-Workspace"
+
+func (a *API) authenticate(r *http.Request, slug string, now rimewatch.Time) (account.Principal, *rimewatch.Error) {
 	if sent := r.Header["Authorization"]; len(sent) > 0 {
-		return a.bearer(r, sent, now)
+		p, e := a.bearer(r, sent, now)
+		if e == nil && slug != "" {
+			e = a.checkOwn(r.Context(), &p, slug)
+		}
+		return p, e
 	}
 	cookie, err := r.Cookie(a.SessionCookie(r))
 	if err != nil {
 		return account.Principal{}, errUnauthenticated()
 	}
-	p, err := a.cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, now)
+	p, err := a.cfg.Auth.AuthenticateSession(r.Context(), cookie.Value, slug, now)
 	if err != nil {
 		return account.Principal{}, AsError(err)
 	}
 	return p, a.checkOrigin(r)
+}
+
+// checkOwn refuses a token's request that names another workspace than its own.
+func (a *API) checkOwn(ctx context.Context, p *account.Principal, slug string) *rimewatch.Error {
+	id, err := a.cfg.Auth.WorkspaceOfSlug(ctx, slug)
+	switch {
+	case err == nil && id == p.WorkspaceID:
+		return nil
+	case err == nil || rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
+		return rimewatch.Errorf(rimewatch.CodeWrongWorkspace, "The token is of another workspace than the one that %s names.", WorkspaceHeader)
+	}
+	return AsError(err)
 }
 
 // checkOrigin refuses writes that another site's page makes with a browser.

@@ -124,7 +124,7 @@ func accessText(x *access) string {
 func failures(rt *Route) []rimewatch.Code {
 	codes := []rimewatch.Code{rimewatch.CodeInternal, rimewatch.CodeUnavailable, rimewatch.CodeValidationFailed}
 	if !rt.Access.Public {
-		codes = append(codes, rimewatch.CodeUnauthenticated, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
+		codes = append(codes, rimewatch.CodeUnauthenticated, rimewatch.CodeForbidden, rimewatch.CodeRateLimited, rimewatch.CodeNotFound, rimewatch.CodeWrongWorkspace)
 	} else if !safeMethod(rt.Method) {
 		codes = append(codes, rimewatch.CodeForbidden, rimewatch.CodeRateLimited)
 	}

@@ -26,6 +26,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeSerialTaken:        http.StatusConflict,
 	rimewatch.CodeAlertNotActive:     http.StatusConflict,
 	rimewatch.CodeConflict:           http.StatusConflict,
+	rimewatch.CodeWrongWorkspace:     http.StatusConflict,
 	rimewatch.CodePayloadTooLarge:    http.StatusRequestEntityTooLarge,
 	rimewatch.CodeUnsupportedMedia:   http.StatusUnsupportedMediaType,
 	rimewatch.CodeValidationFailed:   http.StatusUnprocessableEntity,

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"net/http"
@@ -23,7 +24,8 @@ type Streams interface {
 
 // StreamInput are the parameters of the stream.
 type StreamInput struct {
-	Ticket string `query:"ticket" maxLength:"100" doc:"From POST /v1/stream/tickets, for clients that can neither send a header nor a cookie. An API token is never taken from a URL."`
+	Ticket    string `query:"ticket" maxLength:"100" doc:"From POST /v1/stream/tickets, for clients that can neither send a header nor a cookie. An API token is never taken from a URL."`
+	Workspace string `query:"workspace" maxLength:"40" doc:"Of a session: the slug of the workspace, as the header Rimewatch-Workspace has it, which browsers cannot send here."`
 }
 
 // StreamTicket is the data of a new ticket.
@@ -55,7 +57,7 @@ func (a *API) authenticateSocket(r *http.Request, now rimewatch.Time) (account.P
 		}
 		return p, nil
 	}
-	p, e := a.Authenticate(r, now)
+	p, e := a.authenticate(r, cmp.Or(r.URL.Query().Get("workspace"), r.Header.Get(WorkspaceHeader)), now)
 	if e == nil && isUpgrade(r.Header) && !a.ownOrigin(r) {
 		if e := errOtherHost(r); e != nil {
 			return account.Principal{}, e

@@ -273,7 +273,7 @@ var auditSubjects = map[string]string{
 
 // auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
 var auditLabels = map[string]string{
-	"about": "Name", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
+	"about": "Name", "slug": "Name in links", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
 	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "description": "Description", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",

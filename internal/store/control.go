@@ -19,6 +19,9 @@ type Control interface {
 	UpdateWorkspace(ctx context.Context, id int64, change func(*rimewatch.Workspace) error) (rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	WorkspaceByName(ctx context.Context, name string) (rimewatch.Workspace, error)
+	// WorkspaceBySlug finds one by the slug that it has or had. A slug that another workspace has or
+	// had is CodeConflict on slug.
+	WorkspaceBySlug(ctx context.Context, slug string) (rimewatch.Workspace, error)
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	// CloseWorkspace ends all access to a workspace whose DeleteAt has come: its
 	// members, invitations and tokens, whose ids are returned, are gone, and its
@@ -327,6 +330,7 @@ type MemberView struct {
 type MembershipView struct {
 	rimewatch.Member
 	WorkspaceName       string
+	WorkspaceSlug       string
 	RequireSecondFactor bool
 }
 

@@ -10,6 +10,7 @@ import (
 type Workspace struct {
 	ID           int64          `json:"id"`
 	Name         string         `json:"name"`
+	Slug         string         `json:"slug" doc:"Names it in links, and in the header Rimewatch-Workspace."`
 	OnUnknown    string         `json:"on_unknown" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known: it waits until somebody accepts the device, the device is created, or it is refused."`
 	AutoRegister bool           `json:"auto_register" doc:"on_unknown is register."`
 	TimeZone     string         `json:"timezone"`
@@ -24,7 +25,7 @@ type Workspace struct {
 
 // NewWorkspace returns the shape of w.
 func NewWorkspace(w *rimewatch.Workspace) Workspace {
-	return Workspace{w.ID, w.Name, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt}
+	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt}
 }
 
 // typeLimits are overrides by type of equipment, never null.

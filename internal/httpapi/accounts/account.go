@@ -78,8 +78,8 @@ func (a people) setupState(ctx context.Context, _ *httpapi.NoInput) (SetupState,
 		state.Provider = &a.signOn.Name
 	}
 	if cookie, err := c.R.Cookie(a.SessionCookie(c.R)); err == nil {
-		p, err := a.Auth().AuthenticateSession(ctx, cookie.Value, c.Now)
-		state.SignedIn = err == nil
+		p, err := a.Auth().AuthenticateSession(ctx, cookie.Value, c.R.Header.Get(httpapi.WorkspaceHeader), c.Now)
+		state.SignedIn = err == nil || rimewatch.CodeOf(err) == rimewatch.CodeNotFound // in another workspace
 		if err == nil && !p.NeedsFactor {
 			state.Role = wire.OrNull(string(p.Role))
 		}
@@ -212,6 +212,7 @@ type Me struct {
 type MembershipRef struct {
 	WorkspaceID   int64          `json:"workspace_id"`
 	WorkspaceName string         `json:"workspace_name"`
+	WorkspaceSlug string         `json:"workspace_slug" doc:"Names it in links, and in the header Rimewatch-Workspace."`
 	Role          rimewatch.Role `json:"role" enum:"viewer,technician,admin,owner"`
 }
 
@@ -231,7 +232,7 @@ func (a people) me(ctx context.Context, _ *httpapi.NoInput) (Me, error) {
 func membershipRefs(all []store.MembershipView) []MembershipRef {
 	out := make([]MembershipRef, len(all))
 	for i, m := range all {
-		out[i] = MembershipRef{m.WorkspaceID, m.WorkspaceName, m.Role}
+		out[i] = MembershipRef{m.WorkspaceID, m.WorkspaceName, m.WorkspaceSlug, m.Role}
 	}
 	return out
 }

@@ -42,7 +42,7 @@ func (r *rig) settled(q request) answer {
 // idOf finds the person of a session.
 func (r *rig) idOf(session string) int64 {
 	r.t.Helper()
-	p, err := r.accounts.AuthenticateSession(r.t.Context(), session, r.now())
+	p, err := r.accounts.AuthenticateSession(r.t.Context(), session, "", r.now())
 	if err != nil {
 		r.t.Fatal(err)
 	}

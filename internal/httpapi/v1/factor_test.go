@@ -91,7 +91,7 @@ func TestSecondFactorRoutes(t *testing.T) {
 // The code that an ordinary sign-in is asked for is no failed guess.
 func TestAskingForTheCodeCountsNothing(t *testing.T) {
 	r := newRig(t, func(c *whole) { c.AuthRateLimit = 3 })
-	owner, err := r.accounts.AuthenticateSession(t.Context(), r.owner, r.now())
+	owner, err := r.accounts.AuthenticateSession(t.Context(), r.owner, "", r.now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,7 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 // WorkspaceBody changes the settings of a workspace.
 type WorkspaceBody struct {
 	Name             *string                                      `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	Slug             *string                                      `json:"slug,omitempty" minLength:"2" maxLength:"40" pattern:"^[a-z0-9-]+$" doc:"Names it in links. Links with the former one still lead there; one that another workspace has or had is 409."`
 	OnUnknown        *string                                      `json:"on_unknown,omitempty" enum:"hold,register,refuse" doc:"What becomes of a reading whose serial is not known."`
 	AutoRegister     *bool                                        `json:"auto_register,omitempty" doc:"The older name: true is on_unknown register; false is refuse where it was register, and otherwise changes nothing. on_unknown takes precedence."`
 	TimeZone         *string                                      `json:"timezone,omitempty" maxLength:"64" doc:"IANA name."`
@@ -72,7 +73,7 @@ type WorkspaceBody struct {
 // patch is the body in the words of the accounts.
 func (b *WorkspaceBody) patch() account.WorkspacePatch {
 	p := account.WorkspacePatch{
-		Name: b.Name, AutoRegister: b.AutoRegister, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
+		Name: b.Name, Slug: b.Slug, AutoRegister: b.AutoRegister, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
 		ConfirmLoosening: b.ConfirmLoosening, RequireSecondFactor: b.SecondFactor,
 	}
 	if b.OnUnknown != nil {

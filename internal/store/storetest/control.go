@@ -70,6 +70,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"maintenance", (*control).maintenance},
 		{"trail of notifications", (*control).notificationTrail},
 		{"address", (*control).address},
+		{"slugs", (*control).slugs},
 		{"text", (*control).text},
 		{"concurrent use", (*control).concurrentUse},
 		{"cancelled", (*control).givenUp},

@@ -98,7 +98,7 @@ func (c *control) acceptedInvitations() {
 	c.same(m, rimewatch.Member{WorkspaceID: a.ID, UserID: eve.ID, Role: rimewatch.RoleViewer, CreatedAt: t0 + 1})
 	views, err := c.s.People().Memberships(c.ctx, eve.ID)
 	c.ok(err)
-	c.same(views, []store.MembershipView{{Member: m, WorkspaceName: "a"}}) // and nothing of b
+	c.same(views, []store.MembershipView{{Member: m, WorkspaceName: "a", WorkspaceSlug: a.Slug}}) // and nothing of b
 	_, err = c.s.People().AcceptInvitation(c.ctx, hashOf("a"), &eve, t0+1)
 	c.code(err, rimewatch.CodeNotFound)
 

@@ -184,7 +184,7 @@ func (c *control) members() {
 	})
 	views, err := c.s.People().Memberships(c.ctx, u.ID)
 	c.ok(err)
-	c.same(views, []store.MembershipView{{Member: mu, WorkspaceName: "a"}, {Member: mb, WorkspaceName: "B"}})
+	c.same(views, []store.MembershipView{{Member: mu, WorkspaceName: "a", WorkspaceSlug: a.Slug}, {Member: mb, WorkspaceName: "B", WorkspaceSlug: b.Slug}})
 
 	again := rimewatch.Member{WorkspaceID: a.ID, UserID: v.ID, Role: rimewatch.RoleTechnician, CreatedAt: t0 + 5}
 	c.ok(c.s.People().PutMember(c.ctx, &again))
@@ -192,7 +192,7 @@ func (c *control) members() {
 	c.same(again, mv) // the time of joining is kept
 	views, err = c.s.People().Memberships(c.ctx, v.ID)
 	c.ok(err)
-	c.same(views, []store.MembershipView{{Member: mv, WorkspaceName: "a"}})
+	c.same(views, []store.MembershipView{{Member: mv, WorkspaceName: "a", WorkspaceSlug: a.Slug}})
 
 	c.code(c.deleteMember(b, v), rimewatch.CodeNotFound)
 	c.ok(c.deleteMember(a, v))

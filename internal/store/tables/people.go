@@ -231,7 +231,7 @@ var (
 		return append(memberColumns(&m.Member), given("u.email", text(&m.Email)), given("u.name", text(&m.Name)))
 	})
 	workspacesOf = shapeOf("member m JOIN workspace w ON w.id = m.workspace_id", errMember, nil, func(m *store.MembershipView) []column {
-		return append(memberColumns(&m.Member), given("w.name", text(&m.WorkspaceName)), given("w.require_second_factor", flag(&m.RequireSecondFactor)))
+		return append(memberColumns(&m.Member), given("w.name", text(&m.WorkspaceName)), given("w.slug", text(&m.WorkspaceSlug)), given("w.require_second_factor", flag(&m.RequireSecondFactor)))
 	})
 )
 

@@ -24,7 +24,7 @@ var workspaceTable = resource[rimewatch.Workspace]{
 			col("time_zone", text(&w.TimeZone)), col("raw_days", number(&w.RawDays)), col("rollup_days", number(&w.RollupDays)),
 			fixed("created_at", number(&w.CreatedAt)), col("updated_at", number(&w.UpdatedAt)), col("limits", limitsCell{w}),
 			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
-			fixed("exposure_since", number(&w.ExposureSince)), col("revision", number(&w.Revision)),
+			fixed("exposure_since", number(&w.ExposureSince)), col("revision", number(&w.Revision)), col("slug", text(&w.Slug)),
 		}
 	}),
 	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",
@@ -34,6 +34,9 @@ var workspaceTable = resource[rimewatch.Workspace]{
 	check:  (*rimewatch.Workspace).Check,
 	fields: workspaceFields,
 	changed: func(old, w *rimewatch.Workspace, diff store.Fields) bool {
+		if old.Slug != w.Slug {
+			diff["slug"] = store.Change{From: old.Slug, To: w.Slug}
+		}
 		if old.DeleteAt == w.DeleteAt {
 			return false
 		}
@@ -83,7 +86,17 @@ func workspaceFields(w *rimewatch.Workspace) store.Fields {
 
 func (t *base) insertWorkspace(ctx context.Context, conn Conn, w *rimewatch.Workspace) error {
 	w.OnUnknown = cmp.Or(w.OnUnknown, rimewatch.HoldUnknown)
-	return workspaceTable.createIn(ctx, t, conn, w)
+	if w.Slug == "" {
+		slug, err := freeSlug(conn, w.Name)
+		if err != nil {
+			return err
+		}
+		w.Slug = slug
+	}
+	if err := workspaceTable.createIn(ctx, t, conn, w); err != nil {
+		return err
+	}
+	return takeSlug(conn, w.ID, w.Slug)
 }
 
 // CreateWorkspace implements store.Control.
@@ -98,6 +111,9 @@ func (t Places) UpdateWorkspace(ctx context.Context, id int64, change func(*rime
 		old, err := workspaceTable.find(conn, "id = ?", id)
 		if err == nil {
 			w, err = workspaceTable.changeIn(ctx, t.base, conn, old, change)
+		}
+		if err == nil && w.Slug != old.Slug {
+			err = takeSlug(conn, id, w.Slug)
 		}
 		return err
 	})

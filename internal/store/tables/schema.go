@@ -28,7 +28,8 @@ CREATE TABLE workspace (
 	require_second_factor INTEGER NOT NULL DEFAULT 0,
 	delete_at INTEGER NOT NULL DEFAULT 0, -- when it is erased, 0 = it is not to be
 	exposure_since INTEGER NOT NULL DEFAULT 0, -- from when on short times out of range add up, 0 = always
-	revision INTEGER NOT NULL DEFAULT 1
+	revision INTEGER NOT NULL DEFAULT 1,
+	slug TEXT NOT NULL DEFAULT '' -- names it in links; every one that it had is in workspace_slug
 ) STRICT;
 
 CREATE TABLE site (
@@ -487,4 +488,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n"
