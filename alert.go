@@ -159,6 +159,7 @@ const (
 	UnmetNoRun       Unmet = "no_run"       // it does not run, by another sign than its current
 	UnmetNoEffect    Unmet = "no_effect"    // it runs, and the zone does not get colder
 	UnmetNotFalling  Unmet = "not_falling"  // the zone does not get colder; nothing shows what the compressor does
+	UnmetBegun       Unmet = "begun"        // it has run since, or the zone has become colder, but has not come down to where it usually stops
 )
 
 // Relearning is why what is normal for a unit is learned again.
@@ -169,6 +170,7 @@ const (
 	RelearnMaintenance Relearning = "maintenance" // a maintenance window has ended
 	RelearnFixed       Relearning = "fixed"       // somebody reported that a predicted fault was repaired
 	RelearnFalseAlarm  Relearning = "false_alarm" // somebody reported that a prediction was wrong
+	RelearnNormal      Relearning = "normal"      // somebody said that what the unit does is normal now
 	RelearnSilence     Relearning = "silence"     // nothing was heard of the unit for two weeks
 )
 
@@ -258,19 +260,26 @@ const (
 // Verdict is what a person says of a prediction.
 type Verdict string
 
-// The verdicts. The last two end the alert and have the unit learnt from scratch.
+// The verdicts. All but the first end the alert and have the unit learnt from scratch.
 const (
 	Useful     Verdict = "useful"      // it was right, or worth a look
 	FalseAlarm Verdict = "false_alarm" // nothing is wrong
 	Fixed      Verdict = "fixed"       // it was right and has been repaired
+	NormalNow  Verdict = "normal"      // it is not as it was, and that is how it ought to be
 )
 
 // Verdicts lists all of them in the order in which they are counted.
-var Verdicts = [...]Verdict{Useful, FalseAlarm, Fixed}
+var Verdicts = [...]Verdict{Useful, FalseAlarm, Fixed, NormalNow}
+
+// Takes reports whether a verdict can be given on an alert: any on a prediction, and on one of a unit that does
+// not cool as usual that this is normal now.
+func (a *Alert) Takes(v Verdict) bool {
+	return a.Prediction != nil || v == NormalNow && a.Type == NotCooling && a.Status == AlertActive
+}
 
 // Feedback is a person's verdict on a prediction.
 type Feedback struct {
-	Verdict Verdict `json:"verdict" enum:"useful,false_alarm,fixed"`
+	Verdict Verdict `json:"verdict" enum:"useful,false_alarm,fixed,normal"`
 	Note    string  `json:"note"`
 	By      string  `json:"by"`
 	At      Time    `json:"at"`

@@ -12,9 +12,6 @@ import (
 // demand without cooling is critical.
 const soonCritical = 30 * minute
 
-// coolingEase is how long that must not be so any more before it is a warning again.
-const coolingEase = hour
-
 // heldForLongest is for how long an open alert keeps a unit from being learnt. What has
 // lasted longer than that is a person's to say.
 const heldForLongest = 14 * rimewatch.Day
@@ -22,7 +19,7 @@ const heldForLongest = 14 * rimewatch.Day
 // unmets are the causes for people and programs.
 var unmets = [...]rimewatch.Unmet{
 	capability.NoCurrent: rimewatch.UnmetNoCurrent, capability.LockedRotor: rimewatch.UnmetLockedRotor, capability.NoRun: rimewatch.UnmetNoRun,
-	capability.NoEffect: rimewatch.UnmetNoEffect, capability.NotFalling: rimewatch.UnmetNotFalling,
+	capability.NoEffect: rimewatch.UnmetNoEffect, capability.NotFalling: rimewatch.UnmetNotFalling, capability.Begun: rimewatch.UnmetBegun,
 }
 
 // judgeCooling follows whether the unit gets colder when it ought to. Its clocks are those
@@ -85,7 +82,7 @@ func (s *State) coolingBounds(x *pass) bounds {
 	if x.c.Rules&RuleCooling == 0 || !coolsSteadily(x.c) {
 		return bounds{}
 	}
-	b := bounds{hasWarn: true, warn: s.cool.Limit(), ease: coolingEase}
+	b := bounds{hasWarn: true, warn: s.cool.Limit(), ease: heldForLongest} // as long as it stands its severity only rises: it ends by proof that it cools
 	if limit := x.c.Limits.CriticalMax; limit != nil {
 		b.hasCrit, b.crit = true, *limit
 	}

@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -77,5 +79,54 @@ func TestStartsAgain(t *testing.T) {
 		return tr.Type == rimewatch.CompressorStartFailure && tr.Kind == rimewatch.TransitionResolved
 	}); i < 0 || u.log[i].Ending != rimewatch.EndedRuns {
 		t.Errorf("%v", summary(u.log))
+	}
+}
+
+// TestSeverityDoesNotFlap: on drawn courses of a zone that sways around its limits, mains that sag and starts that
+// fail, demand without cooling becomes critical once and stays so, and what keeps coming and going is a warning
+// again only after six hours.
+func TestSeverityDoesNotFlap(t *testing.T) {
+	flaps := 0
+	for seed := range uint64(12) {
+		u := newDevice(t, freezerConfig())
+		u.run(known)
+		draw := rand.New(rand.NewPCG(seed, 1))
+		for k := range 144 {
+			from := fmt.Sprintf("%dm..%dm ", 72*60+20*k, 72*60+20*k+20)
+			state := []string{"off", "off", "on", "cycle=9/17", "off i=95"}[draw.IntN(5)]
+			u.run(from + fmt.Sprintf("%s z=%.1f v=%d", state, -17+9*draw.Float64(), []int{230, 230, 201, 192}[draw.IntN(4)]))
+		}
+		var grave rimewatch.Time // when not_cooling became critical
+		rose, calls := map[rimewatch.AlertType]rimewatch.Time{}, map[rimewatch.AlertType]int{}
+		for _, tr := range u.log {
+			if tr.Flapping && tr.Severity == rimewatch.Critical {
+				flaps++
+			}
+			switch cooling := tr.Type == rimewatch.NotCooling; {
+			case tr.Kind == rimewatch.TransitionResolved && cooling:
+				grave = 0
+			case tr.Kind == rimewatch.TransitionDeescalated && cooling:
+				t.Errorf("seed %d: %s", seed, summary([]Transition{tr})[0])
+			case tr.Kind == rimewatch.TransitionDeescalated && tr.Flapping:
+				if after := tr.At - rose[tr.Type]; after < 6*hour {
+					t.Errorf("seed %d: eases after %d min: %s", seed, after/minute, summary([]Transition{tr})[0])
+				}
+			case tr.Severity == rimewatch.Critical && (tr.Kind == rimewatch.TransitionOpened || tr.Kind == rimewatch.TransitionEscalated):
+				rose[tr.Type] = tr.At
+				if calls[tr.Type]++; cooling && grave != 0 {
+					t.Errorf("seed %d: critical a second time: %s", seed, summary([]Transition{tr})[0])
+				} else if cooling {
+					grave = tr.At
+				}
+			}
+		}
+		for typ, n := range calls {
+			if n > 12 { // in two days
+				t.Errorf("seed %d: %s was critical %d times", seed, typ, n)
+			}
+		}
+	}
+	if flaps == 0 {
+		t.Error("nothing kept coming and going")
 	}
 }

@@ -120,6 +120,9 @@ func (o *oracle) at(t rimewatch.Time) bool {
 	if ease > 0 && o.since(eased) == newest {
 		ease = max(ease, o.next)
 	}
+	if o.flapping {
+		ease = max(ease, flapWindow)
+	}
 	cleared := o.held(past, clear, t)
 	switch {
 	case !o.active:
@@ -178,7 +181,7 @@ func (o *oracle) until(to rimewatch.Time) {
 func (o *oracle) judge(to rimewatch.Time) {
 	var moments []rimewatch.Time
 	for _, t := range o.times {
-		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.waits(), o.next, o.clear, tcsCritical, flapQuiet} {
+		for _, d := range []rimewatch.Time{o.delay, o.critDelay, o.waits(), o.next, o.clear, tcsCritical, flapQuiet, flapWindow} {
 			moments = append(moments, t+d)
 		}
 	}

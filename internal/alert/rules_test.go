@@ -141,6 +141,7 @@ var ruleCases = []struct{ name, script, want string }{
 		73h4m opened high_temperature warning since 72h4m value -13.7 peak -13.4 limit -15
 		73h19m escalated short_cycling critical since 72h18m value 15 peak 15 limit 12
 		73h32m opened not_cooling warning since 72h1m value -13.8 peak -13.8 limit -19.0739
+		74h1m updated not_cooling warning since 72h1m value -15.9 peak -13.8 limit -19.0739
 		74h5m resolved high_temperature warning since 72h4m value -20 peak -13.4 limit -15
 		74h24m resolved not_cooling warning since 72h1m value -19.8 peak -13.8 limit -19.0739
 		76h5m deescalated short_cycling warning since 72h18m value 9 peak 2 limit 2.5
@@ -255,6 +256,7 @@ var ruleCases = []struct{ name, script, want string }{
 		74h opened high_temperature warning since 73h value -14 peak -14 limit -15
 		74h30m escalated high_ambient_temperature critical since 72h value 45 peak 45 limit 43
 		74h32m opened not_cooling warning since 72h59m value -14 peak -14 limit -19.577
+		75h1m updated not_cooling warning since 72h59m value -20 peak -14 limit -19.577
 		75h5m resolved high_temperature warning since 73h value -20 peak -14 limit -15
 		75h15m resolved high_ambient_temperature critical since 72h value 24 peak 45 limit 35`},
 	{"humidity at the condenser", known + `

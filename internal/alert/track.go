@@ -208,7 +208,7 @@ func (t *track) next(b *bounds, active bool) (rimewatch.Time, rimewatch.Transiti
 		due, kind = crit, rimewatch.TransitionEscalated
 	}
 	if t.is(bitCritical) && !t.is(bitByTime) && t.czone() == zoneClear && b.hasWarn {
-		if eased := max(t.cmark.Time()+max(b.clear, b.ease), b.critCalm); eased < due && t.lastingDue(b) > eased {
+		if eased := max(t.cmark.Time()+t.easeTime(b), b.critCalm); eased < due && t.lastingDue(b) > eased {
 			due, kind = eased, rimewatch.TransitionDeescalated
 		}
 	}
@@ -225,6 +225,15 @@ func (t *track) clearTime(b *bounds) rimewatch.Time {
 		d = max(d, flapQuiet)
 	}
 	return d
+}
+
+// easeTime is how long the value must be past the critical limit's clear value for a warning. One that keeps
+// coming and going would otherwise call people with every return.
+func (t *track) easeTime(b *bounds) rimewatch.Time {
+	if t.is(bitFlapping) {
+		return max(b.clear, b.ease, flapWindow)
+	}
+	return max(b.clear, b.ease)
 }
 
 func (t *track) warningDue(b *bounds) rimewatch.Time {

@@ -64,6 +64,7 @@ const (
 	NoRun                    // it does not run, by another sign than its current
 	NoEffect                 // it runs, and the zone does not get colder
 	NotFalling               // the zone does not get colder; nothing shows what the compressor does
+	Begun                    // since one of these it has run, or the zone has become colder: not yet down to its usual stop
 	numCauses
 )
 
@@ -138,7 +139,7 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool, 
 	}
 	s.followClocks(u, o, v, step, slow)
 	if s.cause != Met {
-		return s.end(u, o.At, v, outside)
+		return s.end(u, o.At, v, slow, outside)
 	}
 	s.find(u, o.At, interval, slow, float32(most))
 	return Lasts
@@ -188,6 +189,7 @@ func (s *State) fade(dt rimewatch.Time) {
 // the turning points of the zone stand for both.
 func (s *State) followCompressor(u *unit.State, slow bool, step float32, learns bool) (down bool) {
 	if slow {
+		s.runs, s.onFor, s.offFor = u.Running(), 0, 0
 		return false
 	}
 	if !u.RunningKnown() {
@@ -370,33 +372,24 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	if s.excuse.due(s.idle) {
 		idle = max(leastIdle, s.excuse.most()+interval)
 	}
-	stay := max(leastStay, rimewatch.Time(stayTimes*s.worstStay)*second)
-	stalled := s.stalled
-	if s.ran > 0 { // its recoveries are slow, and begin beyond its usual start
-		stay = max(leastRan, rimewatch.Time(ranTimes*s.worstStay)*second)
+	if s.age() < firstDays {
+		idle = max(idle, firstLeast)
 	}
+	begin, limit := s.threshold(slow, float32(u.ZoneStep()))
+	idleSince := s.idle.Time()
+	if starts, run := u.UsualCycle(); starts > 0 && float32(s.edge.Float()) > s.cutOut+max(leastMargin, spanMargin*s.span()) && u.FailedStarts(2) == 0 { // its thermostat may have been set a little warmer
+		idleSince = max(idleSince, u.RunningSince()+rimewatch.Time((60/starts-run)*float64(minute)))
+	}
+	stalled, cause := s.stalled, Met
 	if (s.ran > 0 || slow) && s.out.Time() > stalled.Time() {
 		stalled = s.out // that of a slow one is a quantile, near which the zone may stay for days
 	}
-	if s.age() < firstDays {
-		idle, stay = max(idle, firstLeast), max(stay, firstStay)
-	}
-	begin, limit := s.threshold(slow, float32(u.ZoneStep()))
-	v, cause := float32(s.zone.Float()), Met
 	switch {
-	case s.idle.Set() && s.out.Set() && !slow && at-s.idle.Time() > idle && at-s.out.Time() >= surely:
+	case s.idle.Set() && !slow && at-idleSince > idle && at-s.out.Time() >= surely:
 		cause = s.standing(u)
-	case s.stalled.Set() && at-stalled.Time() > stay && v > 2*limit-begin:
-		switch {
-		case slow || !u.RunningKnown() && s.ran == 0:
-			cause = NotFalling
-		case s.ran > 0:
-			cause = NoEffect
-		default:
-			cause = s.standing(u)
-		}
-	}
-	if cause == Met {
+	case s.stalls(stalled, at, 2*limit-begin):
+		cause = s.stalling(u, slow)
+	default:
 		return
 	}
 	s.limit, s.stop = limit, s.cutOut
@@ -406,6 +399,34 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	}
 	if cause != NoEffect && s.idle.Set() {
 		s.since = s.idle
+	}
+}
+
+// stalls reports whether the zone has been beyond a temperature and not falling since a moment, for longer
+// than it does by itself.
+func (s *State) stalls(since unit.Stamp, at rimewatch.Time, beyond float32) bool {
+	if !s.stalled.Set() || float32(s.zone.Float()) <= beyond {
+		return false
+	}
+	stay := max(leastStay, rimewatch.Time(stayTimes*s.worstStay)*second)
+	if s.ran > 0 { // its recoveries are slow, and begin beyond its usual start
+		stay = max(leastRan, rimewatch.Time(ranTimes*s.worstStay)*second)
+	}
+	if s.age() < firstDays {
+		stay = max(stay, firstStay)
+	}
+	return at-since.Time() > stay
+}
+
+// stalling is why the zone does not fall.
+func (s *State) stalling(u *unit.State, slow bool) Cause {
+	switch {
+	case slow || !u.RunningKnown() && s.ran == 0:
+		return NotFalling
+	case s.ran > 0:
+		return NoEffect
+	default:
+		return s.standing(u)
 	}
 }
 
@@ -421,13 +442,31 @@ func (s *State) standing(u *unit.State) Cause {
 	}
 }
 
-// end reports how demand without cooling ends, and follows its cause.
-func (s *State) end(u *unit.State, at rimewatch.Time, v float32, outside bool) Over {
-	if s.idle.Set() && at-s.idle.Time() > leastIdle {
+// followCause keeps the cause true: that a unit stands, or brings nothing down, is said until it runs, or the zone
+// falls. After that it must have stood for longer than it does by itself to be said again.
+func (s *State) followCause(u *unit.State, at rimewatch.Time, slow bool) {
+	fell := !s.stalled.Set() || s.stalled == unit.StampOf(at)
+	switch c := s.cause; {
+	case c == Begun && s.idle.Set() && at-s.idle.Time() > selfEnded, c == NoEffect && s.idle.Set() && at-s.idle.Time() > leastIdle:
 		s.cause = s.standing(u)
-	} else if s.fails > 0 && s.cause == NoCurrent {
-		s.cause = LockedRotor
+	case c == Begun && (u.Running() || !u.RunningKnown()) && s.stalls(s.stalled, at, s.limit):
+		s.cause = s.stalling(u, slow)
+	case c == NoCurrent || c == LockedRotor || c == NoRun:
+		switch {
+		case u.RunningKnown() && s.runs && at-u.RunningSince() >= minute: // no start that fails lasts so long; its runs may bring something down from now on
+			s.cause, s.ran = Begun, 1
+			s.stalled, s.top = unit.StampOf(at), s.zone
+		case s.fails > 0:
+			s.cause = LockedRotor
+		}
+	case fell && c != Begun:
+		s.cause = Begun
 	}
+}
+
+// end reports how demand without cooling ends, and follows its cause.
+func (s *State) end(u *unit.State, at rimewatch.Time, v float32, slow, outside bool) Over {
+	s.followCause(u, at, slow)
 	stops := s.learnt() && !u.Modulated()
 	switch {
 	case v <= s.limit && s.downs >= downsEnd, !stops && s.cold.Set() && at-s.cold.Time() >= coldEnds:

@@ -146,6 +146,93 @@ func dead(t *testing.T) *box {
 	return b
 }
 
+// TestCauseIsOfThePresent: that a compressor stands, or brings nothing down, is said no more once it runs, or the
+// zone has fallen, and only after two hours without a run again; the cause does not flap.
+func TestCauseIsOfThePresent(t *testing.T) {
+	b := dead(t)
+	causes := []Cause{b.s.Cause()}
+	see := func(d rimewatch.Time, slope, amps float64) Cause {
+		for range d / minute {
+			b.zone += slope / 60
+			b.reading(amps)
+			if c := b.s.Cause(); c != causes[len(causes)-1] {
+				causes = append(causes, c)
+			}
+		}
+		return b.s.Cause()
+	}
+	for range 17 { // it tries to start, and is none that runs
+		see(minute, 3, 45)
+		see(minute, 3, 0.1)
+	}
+	if got := b.s.Cause(); got != LockedRotor {
+		t.Errorf("%d while starts fail", got)
+	}
+	if got := see(4*minute, 0, 8); got != Begun {
+		t.Errorf("%d once it runs", got)
+	}
+	for range 24 { // for a day, and never down to where it stopped
+		see(20*minute, -3, 8)
+		see(40*minute, 1.5, 0.1)
+	}
+	if len(causes) != 3 {
+		t.Errorf("it was said to be %v", causes)
+	}
+	if see(70*minute, 1, 0.1) != Begun || see(30*minute, 1, 0.1) != NoCurrent {
+		t.Errorf("%v after two hours without a run", causes)
+	}
+	if got := see(3*minute, 0, 8); got != Begun {
+		t.Errorf("%d once it runs again", got)
+	}
+	if see(50*minute, 1, 8) != Begun || see(90*minute, 1, 8) != NoEffect {
+		t.Errorf("%v after a run without effect", causes)
+	}
+	if got := see(20*minute, -9, 8); got != Begun {
+		t.Errorf("%d once the zone falls", got)
+	}
+}
+
+// TestSetALittleWarmer: each stop of a unit that was set a degree warmer begins where it used to start, and is none that lasts; a
+// compressor that is dead by then is told all the same.
+func TestSetALittleWarmer(t *testing.T) {
+	b := newBox(t)
+	swing := func(d rimewatch.Time, low float64) {
+		for end := b.at + d; b.at < end; {
+			for step := (b.zone - low) / 10; b.zone > low+0.01; {
+				b.zone -= step
+				b.reading(8)
+			}
+			for range 40 {
+				b.zone += 0.05
+				b.reading(0.1)
+				if b.s.Cause() != Met {
+					t.Fatalf("%d at %.1f °C on day %.1f", b.s.Cause(), b.zone, float64(b.at-begins)/float64(rimewatch.Day))
+				}
+			}
+		}
+	}
+	swing(9*rimewatch.Day, -20)
+	swing(rimewatch.Day, -19)
+	if got := b.warm(2*hour, 3, steady(0.1)); got < 0 || got > 60 {
+		t.Errorf("a dead compressor was told after %d min", got)
+	}
+}
+
+// TestSeldomReadingsKeepTheRun: whether the compressor runs is known of a unit while it reports so seldom that its thermostat is not followed.
+func TestSeldomReadingsKeepTheRun(t *testing.T) {
+	b := newBox(t)
+	b.cycle(hour, -20, -18)
+	b.every = 6 * minute
+	for b.unit.Interval() <= slowAfter {
+		b.reading(0.1)
+	}
+	for _, amps := range []float64{8, 0.1, 8} {
+		if b.reading(amps); b.s.runs != (amps > 1) {
+			t.Errorf("at %g A: runs %v", amps, b.s.runs)
+		}
+	}
+}
+
 // TestNeverCold: a unit that was never near its limit is not said to have stopped cooling
 // when it stands; one that cools as badly and has no limit is.
 func TestNeverCold(t *testing.T) {

@@ -191,32 +191,38 @@ var conditions = map[key]entry{
 	},
 	{typ: rimewatch.NotCooling}: {
 		title: "Not cooling", ending: "Cooling again",
-		what: "The product zone is at %v and has not become colder for %t; this unit usually cools before it reaches %l.", over: "It has cooled down twice to where it usually stops. It did not cool for %t; the highest was %p.",
+		what: "The product zone is at %v; this unit usually cools before it reaches %l. It has not cooled as usual for %t, and the zone does not become colder.", over: "The unit cools as it usually does, and the product zone is at %v. It had not for %t; the highest was %p.",
 		urgent: "Move the goods if it does not cool soon.", do: "Check that it is switched on, that its door is shut and its fans turn, then call a technician.",
 		soon: "A defrost that takes far longer than its others, goods loaded warm, or a thermostat that was set warmer look the same at first.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetNoCurrent)}: {
 		title: "Not cooling: no current",
-		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has not started for %t and draws no current.",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. It has not cooled as usual for %t: its compressor draws no current.",
 		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked.",
 		soon:  "A defrost that takes far longer than its others, or a thermostat that was set warmer, looks the same at first.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetLockedRotor)}: {
 		title: "Not cooling: the compressor does not start",
-		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has been trying to start for %t and does not run.",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. It has not cooled as usual for %t: its compressor tries to start and does not run.",
 		do:    "Have the voltage measured while it tries to start, then the start capacitor and the relay checked. A compressor that has seized looks the same.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetNoRun)}: {
 		title: "Not cooling: the compressor does not run",
-		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor has not run for %t.",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. It has not cooled as usual for %t: its compressor does not run.",
 		do:    "Check the switch, the breaker and the thermostat, then have the contactor and the overload protector checked.",
 		soon:  "A defrost that takes far longer than its others, or a thermostat that was set warmer, looks the same at first.",
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetNoEffect)}: {
 		title: "Not cooling although it runs",
-		what:  "The product zone is at %v; this unit usually cools before it reaches %l. Its compressor runs, but the zone has not become colder for %t.",
+		what:  "The product zone is at %v; this unit usually cools before it reaches %l. It has not cooled as usual for %t: its compressor runs, but the zone does not become colder.",
 		do:    "Check the door, that the evaporator fan turns and that the coil is free of ice, then the condenser and the charge.",
 		soon:  "Goods loaded warm look the same for a while.",
+	},
+	{rimewatch.NotCooling, string(rimewatch.UnmetBegun)}: {
+		title: "Not cooling as usual",
+		what:  "The product zone is at %v. It has begun to cool, but has not come down to where this unit usually stops. It has not cooled as usual for %t.",
+		do:    "Check that its door is shut and its fans turn. Call a technician if the zone does not go on becoming colder.",
+		soon:  "Goods loaded warm, or a thermostat that was set warmer, look the same for a while.",
 	},
 	{typ: rimewatch.DoorOpenSuspected}: {
 		title: "Door probably open", ending: "Door probably closed again",
@@ -291,6 +297,7 @@ func (w Words) relearning(why rimewatch.Relearning) string {
 		rimewatch.RelearnMaintenance: "The maintenance is over",
 		rimewatch.RelearnFixed:       "A repair was reported",
 		rimewatch.RelearnFalseAlarm:  "A prediction was reported as a false alarm",
+		rimewatch.RelearnNormal:      "Somebody said that what this unit does is normal now",
 		rimewatch.RelearnSilence:     "The unit had not reported for two weeks",
 	}[why]
 	return w.Sayf("%s, so what is normal for this unit is being learned again. This alert was based on what was normal before.", w.Say(cmp.Or(because, "Something has changed")))
