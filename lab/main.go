@@ -3,6 +3,7 @@
 //	go run . bench -only growth            against yardsticks on the same machine
 //	go run . evaluate --format simulator   what the engine finds, and how often it is wrong
 //	go run . pictures                      docs/img
+//	go run . texts                         what people read in sixty drawn situations
 package main
 
 import (
@@ -33,6 +34,7 @@ func run(args []string) error {
 		Bench    struct{}    `cmd:"" help:"Measure the service against yardsticks on the same machine."`
 		Evaluate evaluateCmd `cmd:"" help:"Measure the predictor on recorded or simulated data."`
 		Pictures picturesCmd `cmd:"" help:"Draw the pictures of the documents, from the simulator and the engine."`
+		Texts    textsCmd    `cmd:"" help:"Draw situations from both families of simulated units and print what people read of them."`
 	}
 	parser, err := kong.New(&cli, kong.Name("lab"))
 	if err != nil {
@@ -56,7 +58,7 @@ type evaluateCmd struct {
 	Limits    string   `placeholder:"MIN,MAX" help:"Limits in °C instead of the type's, for device."`
 	Doc       string   `placeholder:"FILE" help:"Markdown file whose section of this format the report replaces."`
 	SeedSet   string   `enum:",known,fresh" default:"" help:"Only one set of seeds, for dirty, spoilt and families: known or fresh."`
-	Part      string   `enum:",healthy,faults,sensors" default:"" help:"Only one part of dirty or families: healthy, faults or sensors (of dirty)."`
+	Part      string   `enum:",healthy,faults,sensors,machine,cold,people" default:"" help:"Only one part of dirty or families: healthy, faults, sensors (of dirty), or of the faults of families machine, cold (nothing cools) or people (none of the machine)."`
 	First     uint64   `help:"First of the fresh seeds, for dirty, spoilt and families, to repeat a run; otherwise drawn."`
 	Seeds     int      `default:"8" help:"Simulated units per fault and type; for spoilt per type, for families per fault."`
 	Years     float64  `default:"100" help:"Device-years of healthy units to simulate."`
@@ -77,3 +79,13 @@ type picturesCmd struct {
 
 // Run draws the pictures.
 func (c *picturesCmd) Run() error { return pictures.Draw(c.Dir) }
+
+type textsCmd struct {
+	First uint64 `help:"First of the seeds, to repeat a run; otherwise drawn."`
+	Count int    `default:"60" help:"Number of situations."`
+}
+
+// Run prints the texts.
+func (c *textsCmd) Run(ctx context.Context) error {
+	return evaluate.Texts(ctx, c.First, c.Count, os.Stdout)
+}

@@ -32,8 +32,22 @@ const (
 	ofPeople                   // no fault of the machine, whatever else it is
 )
 
-// raisedSetpoint is an event, not a fault, of the first family.
-const raisedSetpoint = "setpoint"
+// causeSorts are the sorts by the names that --part takes.
+var causeSorts = map[string]causeSort{"machine": ofMachine, "cold": noCold, "people": ofPeople}
+
+// The names of what people do to units of the first family, which has no fault of that name.
+const (
+	raisedSetpoint   = "setpoint raised"
+	loweredSetpoint  = "setpoint lowered"
+	emptied          = "emptied"
+	filled           = "filled"
+	movedAway        = "moved"
+	largerCompressor = "larger compressor"
+	wrongWire        = "wrong wire"
+	probeInDrain     = "probe in drain"
+	oddReading       = "odd reading"
+	neverCold        = "never cold"
+)
 
 // Fans are matched with what the service calls them; what eight fields cannot separate
 // counts as the same.
@@ -50,23 +64,24 @@ var causes = []cause{
 	{"locked rotor", "locked_rotor", 1, foreign.LockedRotor, 1, 0, 4, nil, false, false, noCold},
 	{"thermostat never asks", "thermostat_stuck_off", 1, foreign.ThermostatOpen, 1, 0, 4, nil, false, false, noCold},
 	{"defrost never ends", "defrost_stuck_on", 1, foreign.DefrostStuck, 1, 0, 4, nil, true, false, noCold},
-	{"never cold from its first day", "", 0, foreign.NeverCold, 1, 0, 4, nil, false, false, ofPeople},
+	{"never cold from its first day", neverCold, 1, foreign.NeverCold, 1, 0, 4, nil, false, false, ofPeople},
 	{"thermostat always asks", "thermostat_stuck_on", 1, foreign.ThermostatClosed, 1, 0, 5, nil, false, false, ofPeople},
 	{"door ajar", "door_open", 1, foreign.DoorAjar, 1, 0, 3, nil, false, false, ofPeople},
 	{"worn gasket, 14 days", "gasket_leak", 1, foreign.Gasket, 1, 14 * day, 20, nil, false, false, ofPeople},
 	{"setpoint raised by 10 K", raisedSetpoint, 1, foreign.SetpointRaised, 1, 0, 8, nil, false, false, ofPeople},
-	{"emptied", "", 0, foreign.Emptied, 1, 0, 14, nil, false, false, ofPeople},
-	{"filled with warm goods", "", 0, foreign.Filled, 1, 0, 5, nil, false, false, ofPeople},
+	{"setpoint lowered by 10 K", loweredSetpoint, 1, foreign.SetpointLowered, 1, 0, 8, nil, false, false, ofPeople},
+	{"emptied", emptied, 1, foreign.Emptied, 1, 0, 14, nil, false, false, ofPeople},
+	{"filled with warm goods", filled, 1, foreign.Filled, 1, 0, 5, nil, false, false, ofPeople},
 	{"switched off by hand", "", 0, foreign.SwitchedOff, 1, 0, 4, nil, false, false, noCold},
-	{"moved to where it is 8 K warmer", "", 0, foreign.Moved, 1, 0, 10, nil, false, false, ofPeople},
-	{"larger compressor put in", "", 0, foreign.LargerCompressor, 1, 0, 10, nil, false, false, ofPeople},
-	{"current transformer on another wire", "", 0, foreign.WrongWire, 1, 0, 10, nil, false, false, ofPeople},
-	{"zone probe in the drain", "", 0, foreign.ProbeInDrain, 1, 0, 6, nil, false, false, ofPeople},
+	{"moved to where it is 8 K warmer", movedAway, 1, foreign.Moved, 1, 0, 10, nil, false, false, ofPeople},
+	{"larger compressor put in", largerCompressor, 1, foreign.LargerCompressor, 1, 0, 10, nil, false, false, ofPeople},
+	{"current transformer on another wire", wrongWire, 1, foreign.WrongWire, 1, 0, 10, nil, false, false, ofPeople},
+	{"zone probe in the drain", probeInDrain, 1, foreign.ProbeInDrain, 1, 0, 6, nil, false, false, ofPeople},
 	{"zone probe dead", "sensor_disconnected", 1, foreign.ProbeDead, 1, 0, 4, nil, false, false, ofPeople},
 	{"zone probe drifts", "sensor_drift", 1, foreign.ProbeDrift, 1, 0, 20, nil, false, false, ofPeople},
 	{"zone probe shows one number", "sensor_stuck", 1, foreign.ProbeFrozen, 1, 0, 4, nil, false, false, ofPeople},
 	{"voltage sags", "voltage_sag", 0.8, foreign.VoltageSag, 0.8, 0, 3, nil, false, false, ofPeople},
-	{"one odd reading of the zone", "", 0, foreign.OddReading, 1, 0, 2, nil, false, false, ofPeople},
+	{"one odd reading of the zone", oddReading, 1, foreign.OddReading, 1, 0, 2, nil, false, false, ofPeople},
 }
 
 // types are those of a family that can have it. What chills batches is loaded hot: whether

@@ -25,7 +25,7 @@ type Options struct {
 	Doc string // Markdown file whose section of the format is replaced by the report; "" = none
 
 	SeedSet      string  // known or fresh, of dirty, spoilt and families; "" = both
-	Part         string  // of dirty and families, healthy, faults or (of dirty) sensors alone; "" = all
+	Part         string  // of dirty and families, healthy, faults, (of dirty) sensors or (of families) machine, cold or people alone; "" = all
 	First        uint64  // first of the fresh seeds of dirty, spoilt and families; 0 = drawn
 	Seeds        int     // simulated units a fault and type, default 8; of spoilt a type
 	HealthyYears float64 // simulated device-years of healthy units, default 100

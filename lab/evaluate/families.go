@@ -45,7 +45,7 @@ func runFamilies(ctx context.Context, o *Options, stdout io.Writer) error {
 			name string
 			run  func() error
 		}{{"healthy", f.healthy}, {"faults", f.causes}} {
-			if o.Part != "" && o.Part != part.name {
+			if _, sort := causeSorts[o.Part]; o.Part != "" && o.Part != part.name && !(sort && part.name == "faults") {
 				continue
 			}
 			if err := part.run(); err != nil {
@@ -245,7 +245,7 @@ func (f *familyRun) causes() error {
 		results := make([][len(subsets)]causeSum, n*len(causes))
 		err := parallel(f.ctx, f.o.Workers, len(results), func(i int) (err error) {
 			c := &causes[i/n]
-			if c.named(k) == "" {
+			if only, some := causeSorts[f.o.Part]; c.named(k) == "" || some && c.sort != only {
 				return nil
 			}
 			types := c.types(fam.types)
@@ -311,9 +311,12 @@ var reassures = []string{"normal", "again", "cools", "back to", "recovered"}
 func (s *causeSum) take(p *played, c *cause, onset rimewatch.Time, list []said, usualAt map[string][]rimewatch.Time) {
 	var alarm, predicted, told rimewatch.Time
 	missed, defrost := p.missed(onset)
-	sensor := false
+	sensor, stands := false, false // an alert that says it from before
 	for i := range list {
 		e := &list[i]
+		if e.typ == rimewatch.NotCooling && e.read < max(onset, missed) {
+			stands = e.what != "resolved"
+		}
 		if e.read < onset || ofRecording(e.typ) {
 			continue
 		}
@@ -359,6 +362,9 @@ func (s *causeSum) take(p *played, c *cause, onset rimewatch.Time, list []said, 
 	}
 	if missed == 0 {
 		return
+	}
+	if stands {
+		told = missed
 	}
 	s.missed++
 	brisk := p.sample <= 5*time.Minute

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -45,27 +46,116 @@ func playFirst(d *drawn) (*played, error) {
 		return nil, err
 	}
 	faults := slices.Clone(wild.Cut)
-	if d.cause != nil && !d.healthyTwin {
-		switch name := d.cause.first; name {
-		case raisedSetpoint:
-			at := wild.Config.Params.Setpoint + 10
-			wild.Config.Events = append(slices.Clone(wild.Config.Events), simulate.Event{At: d.onset, Kind: simulate.SetpointChange, Value: at})
-			slices.SortStableFunc(wild.Config.Events, func(a, b simulate.Event) int { return int(a.At - b.At) })
-		default:
-			f := simulate.Fault{Name: name, Severity: d.cause.firstSize, Onset: d.onset}
-			if d.cause.ramp > 0 {
-				f.Profile, f.Ramp = simulate.Linear, d.cause.ramp
-			}
-			faults = append(faults, f)
+	c := d.cause
+	if d.healthyTwin {
+		c = nil
+	}
+	if c != nil && slices.Contains(simulate.FaultNames(), c.first) {
+		f := simulate.Fault{Name: c.first, Severity: c.firstSize, Onset: d.onset}
+		if c.ramp > 0 {
+			f.Profile, f.Ramp = simulate.Linear, c.ramp
 		}
+		faults = append(faults, f)
+	} else if c != nil {
+		return playPeople(d, &wild, faults)
 	}
 	l, err := live(&wild, faults, d.end)
 	if err != nil {
 		return nil, err
 	}
+	return ofFirst(l, &wild), nil
+}
+
+func ofFirst(l *life, wild *simulate.Wild) *played {
 	return &played{l, wild.Config.SampleEvery, func(is truth, typ rimewatch.AlertType, at rimewatch.Time) bool {
-		return explained(&wild, is, typ, at)
-	}}, nil
+		return explained(wild, is, typ, at)
+	}}
+}
+
+// playPeople plays what people do to a unit of the first family. Where its equations cannot change amid a life, it
+// is that of another unit from then on.
+func playPeople(d *drawn, wild *simulate.Wild, faults []simulate.Fault) (*played, error) {
+	before, err := live(wild, faults, d.end)
+	if err != nil {
+		return nil, err
+	}
+	other := *wild
+	p := *wild.Config.Params
+	other.Config.Params = &p
+	other.Config.Events = slices.Clone(wild.Config.Events)
+	happens := func(kind simulate.EventKind, value float64) {
+		other.Config.Events = append(other.Config.Events, simulate.Event{At: d.onset, Kind: kind, Value: value})
+		slices.SortStableFunc(other.Config.Events, func(a, b simulate.Event) int { return int(a.At - b.At) })
+	}
+	switch from := d.onset; d.cause.first {
+	case neverCold:
+		faults, d.onset = append(faults, simulate.Fault{Name: "refrigerant_undercharge", Severity: 1}), d.start
+	case raisedSetpoint:
+		happens(simulate.SetpointChange, p.Setpoint+10)
+	case loweredSetpoint:
+		happens(simulate.SetpointChange, p.Setpoint-10)
+	case emptied:
+		p.ProductC /= 10
+	case filled:
+		happens(simulate.Loading, 0.5*15*p.ProductC)
+	case movedAway:
+		air := *other.Config.Site.Climate
+		air.MeanC += 8
+		other.Config.Site.Climate = &air
+		faults = append(faults, simulate.Fault{Name: "thermostat_stuck_off", Severity: 1, Onset: from, End: from + 3*rimewatch.Hour})
+	case largerCompressor:
+		p.Displacement *= 1.4
+	case wrongWire:
+		other.Config.Seed++
+	}
+	after, err := live(&other, faults, d.end)
+	if err != nil {
+		return nil, err
+	}
+	return ofFirst(spliced(before, after, d), &other), nil
+}
+
+// spliced is one life up to the onset of a cause and another from then on, as its sensors show it.
+func spliced(l, after *life, d *drawn) *life {
+	drain, odd := math.NaN(), false
+	at := func(r rimewatch.Reading) int { return int(r.At - d.onset) }
+	i, _ := slices.BinarySearchFunc(l.readings, 0, func(r rimewatch.Reading, _ int) int { return at(r) })
+	k, _ := slices.BinarySearchFunc(after.readings, 0, func(r rimewatch.Reading, _ int) int { return at(r) })
+	own, truths := l.readings[i:], l.truths[i:]
+	joined := &life{equipment: l.equipment, readings: slices.Concat(l.readings[:i], after.readings[k:]), truths: slices.Concat(l.truths[:i], after.truths[k:])}
+	for j := range joined.readings[i:] {
+		r := &joined.readings[i+j]
+		switch d.cause.first {
+		case wrongWire: // all is as before but the current, which is that of another unit
+			if j >= len(own) {
+				return &life{equipment: l.equipment, readings: joined.readings[:i+j], truths: joined.truths[:i+j]}
+			}
+			amps := r.Values[rimewatch.AmpDraw]
+			if *r, joined.truths[i+j] = own[j], truths[j]; r.Present.Has(rimewatch.AmpDraw) {
+				r.Set(rimewatch.AmpDraw, amps)
+			}
+		case probeInDrain: // melt water drips on it, between defrosts it hangs in cold air
+			v, has := r.Value(rimewatch.ProductZoneTemp)
+			if !has {
+				continue
+			}
+			reaches := r.Values[rimewatch.CompressorSuctionTemp] - 2
+			if joined.truths[i+j]&melts != 0 {
+				reaches = 1
+			}
+			if math.IsNaN(drain) {
+				drain = v
+			}
+			drain += (min(reaches, v+1) - drain) * 0.05
+			r.Set(rimewatch.ProductZoneTemp, drain)
+		case oddReading:
+			if v, has := r.Value(rimewatch.ProductZoneTemp); has && !odd {
+				r.Set(rimewatch.ProductZoneTemp, v+20)
+				odd = true
+			}
+		}
+	}
+	return joined
 }
 
 // playSecond draws besides the unit how often it sends, from once a second to once an

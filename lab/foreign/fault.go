@@ -35,6 +35,7 @@ const (
 	ThermostatClosed = "thermostat_closed" // always asks for cold
 	ThermostatOpen   = "thermostat_open"   // never does
 	SetpointRaised   = "setpoint_raised"   // by 10 K
+	SetpointLowered  = "setpoint_lowered"  // by 10 K
 	Emptied          = "emptied"           // a tenth of the goods is left
 	Filled           = "filled"            // with half of its goods, 15 K too warm
 	SwitchedOff      = "switched_off"      // by hand; the meter is not
@@ -53,7 +54,7 @@ const (
 // FaultNames are all of them.
 func FaultNames() []string {
 	return []string{DirtyCondenser, CondenserFan, StickingFan, EvaporatorFan, Leak, ValveWear, DeadCompressor, LockedRotor, WeakStart, DeadHeater,
-		DefrostStuck, DoorAjar, Gasket, ThermostatClosed, ThermostatOpen, SetpointRaised, Emptied, Filled, SwitchedOff, Moved, LargerCompressor,
+		DefrostStuck, DoorAjar, Gasket, ThermostatClosed, ThermostatOpen, SetpointRaised, SetpointLowered, Emptied, Filled, SwitchedOff, Moved, LargerCompressor,
 		WrongWire, ProbeInDrain, ProbeDead, ProbeDrift, ProbeFrozen, NeverCold, VoltageSag, OddReading}
 }
 
@@ -131,6 +132,8 @@ func (u *Unit) findIlls(now rimewatch.Time) {
 			x.silent = true
 		case SetpointRaised:
 			x.raised = 10 * s
+		case SetpointLowered:
+			x.raised = -10 * s
 		case Emptied:
 			x.goods = 0.1
 		case SwitchedOff:
