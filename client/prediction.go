@@ -70,6 +70,7 @@ type FeedbackCounts struct {
 	Useful     int `json:"useful"`
 	FalseAlarm int `json:"false_alarm"`
 	Fixed      int `json:"fixed"`
+	Normal     int `json:"normal"`
 }
 
 // Prediction returns what is predicted for a device: rimewatch.CodeDeviceNotFound.
@@ -83,6 +84,7 @@ type VerdictCounts struct {
 	Useful      int `json:"useful"`
 	Fixed       int `json:"fixed"`
 	FalseAlarm  int `json:"false_alarm"`
+	Normal      int `json:"normal"`     // not as it was, and that is how it ought to be
 	Open        int `json:"open"`       // not over, and nobody has judged them
 	Unanswered  int `json:"unanswered"` // over, and nobody has judged them
 }
@@ -110,9 +112,10 @@ func (c *Client) PredictionQuality(ctx context.Context, since rimewatch.Time) (P
 	return fetch[PredictionQuality](ctx, c, get("/predictions/quality", q))
 }
 
-// Feedback judges a prediction, open or over. A false alarm and a repair end it,
+// Feedback judges a prediction, open or over. All verdicts but Useful end it,
 // and the device is learnt from scratch. rimewatch.CodeAlertNotFound, and
-// rimewatch.CodeValidationFailed for an alert that predicts nothing.
+// rimewatch.CodeValidationFailed for an alert that
+// predicts nothing, but for NormalNow on an active NotCooling.
 func (c *Client) Feedback(ctx context.Context, id int64, verdict rimewatch.Verdict, note string) (Alert, error) {
 	call := send(http.MethodPost, alertPath(id)+"/feedback", struct {
 		Verdict rimewatch.Verdict `json:"verdict"`

@@ -14,13 +14,19 @@ import (
 // rimewatch.Verdicts.
 type Verdicts [len(rimewatch.Verdicts)]uint16
 
-// judged takes note of a person's verdict on the prediction of a type; was is
-// the one that it replaces, "" when it is the first. A verdict that ends an open
+// judged takes note of a person's verdict on the prediction of a type, or that what an alert of another type is about
+// is normal now; was is the one that it replaces, "" when it is the first. A verdict that ends an open
 // prediction makes the device be learnt anew; the prediction itself is the
 // person's to end. That a prediction was a false alarm ends no alert about what is
 // measured: while one rests on what is usual for the unit, the predictor alone
 // begins anew.
 func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.Verdict, now rimewatch.Time, out []alert.Transition) []alert.Transition {
+	if t != "" && !t.Predictive() {
+		if verdict == rimewatch.NormalNow && alert.Knows(&s.Alert, t, "") {
+			return s.relearn(c, rimewatch.RelearnNormal, now, out)
+		}
+		return out
+	}
 	s.Verdicts.count(was, -1)
 	s.Verdicts.count(verdict, 1)
 	p, ok := s.Predict.Standing(&s.Unit)
@@ -28,8 +34,12 @@ func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.
 		return out
 	}
 	s.Predict.Relearn(&s.Unit, now, nil)
-	if verdict == rimewatch.Fixed {
+	switch verdict {
+	case rimewatch.Fixed:
 		return s.relearn(c, rimewatch.RelearnFixed, now, out)
+	case rimewatch.NormalNow:
+		return s.relearn(c, rimewatch.RelearnNormal, now, out)
+	default:
 	}
 	if s.Alert.RestsOnUsual(&c.Alert, s.view(c), &s.Unit, now) {
 		return out
@@ -38,7 +48,7 @@ func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.
 }
 
 // Ends reports whether a verdict ends the prediction that it is about.
-func Ends(v rimewatch.Verdict) bool { return v == rimewatch.FalseAlarm || v == rimewatch.Fixed }
+func Ends(v rimewatch.Verdict) bool { return v != rimewatch.Useful }
 
 func (f *Verdicts) count(v rimewatch.Verdict, by int) {
 	if i := slices.Index(rimewatch.Verdicts[:], v); i >= 0 {
@@ -55,6 +65,9 @@ func (f *Verdicts) appendBinary(b []byte) []byte {
 
 func (f *Verdicts) decodeBinary(b []byte) (rest []byte, err error) {
 	for i := range f {
+		if i > 2 && len(b) == 0 {
+			break // written before there was this verdict
+		}
 		v, n := binary.Uvarint(b)
 		if n <= 0 || v > math.MaxUint16 {
 			return nil, errors.New("damaged verdicts")

@@ -122,7 +122,7 @@ func TestWorkedOnLater(t *testing.T) {
 // never a warning about what is measured.
 func TestVerdictRelearns(t *testing.T) {
 	for verdict, why := range map[rimewatch.Verdict]rimewatch.Relearning{
-		rimewatch.Fixed: rimewatch.RelearnFixed, rimewatch.FalseAlarm: "", rimewatch.Useful: "",
+		rimewatch.Fixed: rimewatch.RelearnFixed, rimewatch.FalseAlarm: "", rimewatch.Useful: "", rimewatch.NormalNow: rimewatch.RelearnNormal,
 	} {
 		s, log := liveOn(t, "reach_in_cooler", func(r *rimewatch.Reading) {
 			if v := r.Values[rimewatch.AmpDraw]; v > 1 {
@@ -155,5 +155,38 @@ func TestVerdictRelearns(t *testing.T) {
 		if _, open := s.Predict.Standing(&s.Unit); open != (verdict == rimewatch.Useful) {
 			t.Errorf("%s: the prediction is open: %v", verdict, open)
 		}
+	}
+}
+
+// TestNormalNow: once a person has said that a zone which stays warmer is normal now, that the unit does not cool is over, and what is usual is
+// learnt anew. It is no verdict on a prediction, and is counted as none.
+func TestNormalNow(t *testing.T) {
+	s, _ := liveOn(t, "walkin_cooler", func(r *rimewatch.Reading) {
+		r.Set(rimewatch.AmpDraw, 0.1)
+		r.Set(rimewatch.ProductZoneTemp, 6)
+	}, 1)
+	if !alert.Knows(&s.Alert, rimewatch.NotCooling, "") {
+		t.Fatal("it is not told")
+	}
+	cfg := engine.ConfigOf(&rimewatch.Device{EquipmentType: "walkin_cooler"})
+	now := s.Unit.At() + rimewatch.Minute
+	for _, verdict := range []rimewatch.Verdict{rimewatch.Fixed, rimewatch.NormalNow} {
+		out, _ := s.Step(&cfg, nil, &engine.Input{Kind: engine.Feedback, Alert: rimewatch.NotCooling, Verdict: verdict}, now, nil)
+		i := slices.IndexFunc(out, func(x alert.Transition) bool { return x.Type == rimewatch.NotCooling })
+		if verdict != rimewatch.NormalNow {
+			if len(out) > 0 {
+				t.Errorf("%s brings %+v", verdict, out)
+			}
+			continue
+		}
+		if i < 0 || out[i].Kind != rimewatch.TransitionResolved || out[i].Relearning != rimewatch.RelearnNormal {
+			t.Errorf("%s brings %+v", verdict, out)
+		}
+	}
+	if since, why := s.Unit.LearningSince(); since != now || why != rimewatch.RelearnNormal {
+		t.Errorf("learning since %v because of %q", since, why)
+	}
+	if s.Verdicts != (engine.Verdicts{}) {
+		t.Errorf("counted as %v", s.Verdicts)
 	}
 }

@@ -9,8 +9,8 @@ import (
 )
 
 // Feedback takes a person's verdict on a prediction, open or over:
-// CodeAlertNotFound, CodeValidationFailed for an alert that predicts nothing. A
-// false alarm and a repair end it, and the device is learnt from scratch. A later verdict
+// CodeAlertNotFound, CodeValidationFailed for an alert that does not take it. All
+// verdicts but Useful end it, and the device is learnt from scratch. A later verdict
 // takes the place of an earlier one.
 func (s *Service) Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error) {
 	return s.alertOp(ctx, &alertOp{workspaceID: workspaceID, id: id, does: rimewatch.TransitionFeedback, by: by, note: note, verdict: verdict})

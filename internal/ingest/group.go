@@ -186,8 +186,11 @@ func (g *group) formerLimits(st *staged, was *engine.Config, now rimewatch.Time)
 	})
 }
 
-// noteVerdict counts a verdict once the group is durable.
+// noteVerdict counts a verdict on a prediction once the group is durable.
 func (g *group) noteVerdict(op *alertOp, was *rimewatch.Feedback) {
+	if op.found.Prediction == nil {
+		return
+	}
 	v := &g.verdicts
 	v[slices.Index(rimewatch.Verdicts[:], op.verdict)]++
 	if was != nil {

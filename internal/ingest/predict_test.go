@@ -108,19 +108,19 @@ func TestPredictions(t *testing.T) {
 		verdict(r, v.ID, rimewatch.Fixed, "new compressor")
 		got := r.prediction()
 		same(t, "fixed", []any{got.Status, got.Resolution, got.ResolvedBy, got.Feedback.Verdict, got.Feedback.Note}, []any{rimewatch.AlertResolved, rimewatch.ResolvedManual, "Olga", rimewatch.Fixed, "new compressor"})
-		check := func(when string, want [3]int) {
+		check := func(when string, want [4]int) {
 			t.Helper()
 			report, counts := r.in.Prediction(id)
 			same(t, when, []any{report.State, counts, r.in.Verdicts()}, []any{"learning", want, want})
 		}
-		check("learns anew", [3]int{0, 0, 1})
+		check("learns anew", [4]int{0, 0, 1})
 		r.crash()
-		check("after a crash", [3]int{0, 0, 1})
+		check("after a crash", [4]int{0, 0, 1})
 		r.in.CheckpointAll()
 		r.crash()
-		check("from a checkpoint", [3]int{0, 0, 1})
+		check("from a checkpoint", [4]int{0, 0, 1})
 		verdict(r, v.ID, rimewatch.FalseAlarm, "")
-		check("another word, afterwards", [3]int{0, 1, 0})
+		check("another word, afterwards", [4]int{0, 1, 0})
 		same(t, "its row", r.prediction().Feedback.Verdict, rimewatch.FalseAlarm)
 		counts, err := r.s.AlertCounts(t.Context(), r.ws, 0)
 		if err != nil || counts.ResolvedWarning+counts.ResolvedCritical != 1 {

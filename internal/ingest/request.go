@@ -59,8 +59,8 @@ func (op *alertOp) anyTime() bool {
 // judges makes the input of feedback.
 func (op *alertOp) judges() ([]store.Input, error) {
 	a := &op.found.Alert
-	if a.Prediction == nil {
-		return nil, rimewatch.Invalid("verdict", "can be given on predictions only")
+	if !a.Takes(op.verdict) {
+		return nil, rimewatch.Invalid("verdict", "can be given on predictions only, and normal on not_cooling while it is active")
 	}
 	j := fleet.Judgement{Verdict: op.verdict}
 	if a.Status == rimewatch.AlertActive {

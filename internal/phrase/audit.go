@@ -308,5 +308,5 @@ var auditWords = map[string]string{
 	"template=auto": "recognised automatically", "template=own": "a template of its own",
 	"secret=changed": "changed", "severity=critical": "critical", "severity=warning": "warning", "severities=critical": "critical", "severities=warning": "warning",
 	"theme=dark": "dark", "theme=light": "light", "theme=system": "as the system",
-	"verdict=false_alarm": "false alarm", "verdict=fixed": "repaired", "verdict=useful": "useful",
+	"verdict=false_alarm": "false alarm", "verdict=fixed": "repaired", "verdict=useful": "useful", "verdict=normal": "normal now",
 }

@@ -44,7 +44,7 @@ func (w Words) Evidence(p *rimewatch.Prediction, e *rimewatch.Evidence) string {
 	case rimewatch.EvidenceAlternatives:
 		return w.Sayf("The readings alone cannot tell it from %s.", w.Say(alike[p.Fault]))
 	case rimewatch.EvidenceLasts:
-		return w.Say("Open for two weeks, in which nothing new was learned of this unit. Press “Repaired” if it was mended, or “False alarm” if this is normal now.")
+		return w.Say("Open for two weeks, in which nothing new was learned of this unit. Press “Repaired” if it was mended, “False alarm” if nothing is wrong, or “This is normal now” if it ought to run like this.")
 	case rimewatch.EvidenceRunnerUp:
 		return w.Sayf("It could also be %s.", w.Fault(p.RunnerUp))
 	case rimewatch.EvidenceTrend:

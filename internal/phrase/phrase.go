@@ -184,6 +184,9 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	if a.Usual != nil {
 		more = w.Sayf("The unit usually runs at %s: is the limit of %s right?", w.quantity(a.Usual, a.Unit), w.quantity(a.Threshold, a.Unit))
 	}
+	if a.Type == rimewatch.NotCooling && lasted(a) >= old {
+		more = w.Say("Open for two weeks, in which nothing new was learned of this unit. Press “This is normal now” if it was set otherwise on purpose.")
+	}
 	if a.Alike > 0 {
 		more = w.Sayf("%d units of this site are warming up at the same time, so look for one cause: the plant they share, the weather, an open gate.", a.Alike)
 	}
@@ -222,6 +225,9 @@ func returned(a *rimewatch.Alert) bool {
 func noSpan(a *rimewatch.Alert) bool {
 	return a.Value != nil && (a.Unit == "s" && *a.Value < 1 || a.Unit == "min" && *a.Value < 1)
 }
+
+// old is how long nothing is learnt of a unit that an alert stands of: then a person has to say what is so.
+const old = 14 * 24 * time.Hour
 
 // young is how long an alert is so: no defrost and no delivery lasts longer.
 const young = 2 * time.Hour

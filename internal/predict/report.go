@@ -12,7 +12,7 @@ type Report struct {
 	State         string                `json:"state" enum:"learning,watching,alarmed,not_judged" doc:"not_judged: the compressor's load varies by itself (an inverter, a digital scroll), and neither of its pipes is measured, or known well enough yet."`
 	Phase         string                `json:"phase" enum:"unknown,off,running,defrosting,recovering,stopped,no_power" doc:"What the unit does."`
 	LearningSince rimewatch.Time        `json:"learning_since" doc:"When this unit's baselines were begun; null before its first reading."`
-	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence" doc:"Why they were restarted: a maintenance window ended, a repair or a false alarm was reported, or nothing was heard for two weeks; empty for a new unit."`
+	Relearning    rimewatch.Relearning  `json:"relearning" enum:",maintenance,fixed,false_alarm,silence,normal" doc:"Why they were restarted: a maintenance window ended, a repair or a false alarm was reported, somebody said that what the unit does is normal now, or nothing was heard for two weeks; empty for a new unit."`
 	LearnedHours  int                   `json:"learned_hours" doc:"Hours of steady running that the baselines are based on."`
 	NeededHours   int                   `json:"needed_hours" doc:"As many are needed before the unit is judged by its own history."`
 	LearnedCycles int                   `json:"learned_cycles" doc:"Compressor cycles that were learned from."`

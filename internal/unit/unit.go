@@ -117,7 +117,7 @@ const (
 
 // reasons are why a unit is learnt again, as numbers for the state; the first is
 // a unit of which nothing was known.
-var reasons = [...]rimewatch.Relearning{"", rimewatch.RelearnMaintenance, rimewatch.RelearnFixed, rimewatch.RelearnFalseAlarm, rimewatch.RelearnSilence}
+var reasons = [...]rimewatch.Relearning{"", rimewatch.RelearnMaintenance, rimewatch.RelearnFixed, rimewatch.RelearnFalseAlarm, rimewatch.RelearnSilence, rimewatch.RelearnNormal}
 
 // silentFor is a silence after which a unit may have been serviced, moved or
 // replaced.

@@ -13,6 +13,7 @@ type VerdictCounts struct {
 	Useful      int `json:"useful" doc:"Judged right."`
 	Fixed       int `json:"fixed" doc:"Judged right, and repaired."`
 	FalseAlarm  int `json:"false_alarm" doc:"Judged wrong."`
+	Normal      int `json:"normal" doc:"Not as it was, and that is how it ought to be."`
 	Open        int `json:"open" doc:"Active, and not judged yet."`
 	Unanswered  int `json:"unanswered" doc:"Over, and nobody has judged them."`
 }
@@ -29,6 +30,8 @@ func (n *VerdictCounts) add(a *rimewatch.Alert) {
 		n.Useful++
 	case a.Feedback.Verdict == rimewatch.Fixed:
 		n.Fixed++
+	case a.Feedback.Verdict == rimewatch.NormalNow:
+		n.Normal++
 	default:
 		n.FalseAlarm++
 	}

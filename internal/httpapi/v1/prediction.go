@@ -32,6 +32,7 @@ type FeedbackCounts struct {
 	Useful     int `json:"useful"`
 	FalseAlarm int `json:"false_alarm"`
 	Fixed      int `json:"fixed"`
+	Normal     int `json:"normal"`
 }
 
 // PredictionData is the data of the answer about a device's prediction.
@@ -49,7 +50,7 @@ func (a devices) devicePrediction(ctx context.Context, in *httpapi.SerialInput) 
 		return PredictionData{}, err
 	}
 	report, n := a.cfg.Predictor.Prediction(v.ID)
-	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2]}}
+	out := DevicePrediction{Report: report, Feedback: FeedbackCounts{Useful: n[0], FalseAlarm: n[1], Fixed: n[2], Normal: n[3]}}
 	out.Defrost.Value = report.Defrost
 	words := httpapi.CallOf(ctx).Words()
 	if v.Site != nil {
@@ -60,9 +61,9 @@ func (a devices) devicePrediction(ctx context.Context, in *httpapi.SerialInput) 
 	return PredictionData{out}, nil
 }
 
-// FeedbackBody is a person's verdict on a prediction.
+// FeedbackBody is a person's verdict on a prediction, or that what a unit does is normal now.
 type FeedbackBody struct {
-	Verdict rimewatch.Verdict `json:"verdict" enum:"useful,false_alarm,fixed"`
+	Verdict rimewatch.Verdict `json:"verdict" enum:"useful,false_alarm,fixed,normal"`
 	Note    *string           `json:"note,omitempty" nullable:"true" maxLength:"2000"`
 }
 
@@ -90,8 +91,7 @@ func (a devices) judgement(c *httpapi.Call) (d httpapi.Delay, err error) {
 	if err := json.Unmarshal(c.JSON(), &body); err != nil {
 		return d, err
 	}
-	ends := body.Verdict == rimewatch.FalseAlarm || body.Verdict == rimewatch.Fixed
-	return httpapi.Delay{About: v.DeviceName, Now: v.Status != rimewatch.AlertActive || v.Prediction == nil || !ends}, nil
+	return httpapi.Delay{About: v.DeviceName, Now: v.Status != rimewatch.AlertActive || body.Verdict == rimewatch.Useful || !v.Takes(body.Verdict)}, nil
 }
 
 func (a devices) predictionRoutes() []httpapi.Route {
@@ -111,7 +111,7 @@ func (a devices) predictionRoutes() []httpapi.Route {
 		{
 			Method: http.MethodPost, Path: "/v1/alerts/{id}/feedback", Sited: true, ID: "give-feedback", Tag: "Alerts", Summary: "Judge a prediction",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Also: []rimewatch.Code{rimewatch.CodeAlertNotActive},
-			Description: "Records whether a prediction was right, while it is active or afterwards. `false_alarm` and `fixed` resolve an active one, and the unit is learned again. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
+			Description: "Records whether a prediction was right, while it is active or afterwards. `false_alarm`, `fixed` and `normal` (it is not as it was, and that is how it ought to be) resolve an active one, and the unit is learned again. `normal` can be said of an active `not_cooling`, too. A later verdict replaces an earlier one; verdicts are counted in the device's prediction.",
 			Undo:        a.judgement,
 			Bind:        httpapi.Handle(a.giveFeedback),
 		},

@@ -1,6 +1,7 @@
 package v1
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -14,8 +15,13 @@ import (
 func (r *rig) worn(deviceID int64) {
 	r.t.Helper()
 	start := r.now() - 17*rimewatch.Day
-	u, err := simulate.New(simulate.Config{Equipment: "walkin_cooler", Seed: 4, Start: start, Step: 10 * time.Second,
-		Faults: []simulate.Fault{{Name: "bearing_wear", Severity: 0.9, Onset: start + 9*rimewatch.Day, Profile: simulate.Linear, Ramp: 12 * 24 * time.Hour}}})
+	r.lives(deviceID, 17, simulate.Fault{Name: "bearing_wear", Severity: 0.9, Onset: start + 9*rimewatch.Day, Profile: simulate.Linear, Ramp: 12 * 24 * time.Hour})
+}
+
+// lives gives a device the past of a cooler of some days, with a fault.
+func (r *rig) lives(deviceID int64, days rimewatch.Time, f simulate.Fault) {
+	r.t.Helper()
+	u, err := simulate.New(simulate.Config{Equipment: "walkin_cooler", Seed: 4, Start: r.now() - days*rimewatch.Day, Step: 10 * time.Second, Faults: []simulate.Fault{f}})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -27,6 +33,35 @@ func (r *rig) worn(deviceID int64) {
 		if err := r.ingest.Submit(r.t.Context(), batch, nil); err != nil {
 			r.t.Fatal(err)
 		}
+	}
+}
+
+// TestNormalNow: that a unit which does not cool as it did is normal now ends its alert, after the ten seconds in which that can be taken back.
+func TestNormalNow(t *testing.T) {
+	r := newRig(t)
+	d := r.device("A", "walkin_cooler")
+	r.lives(d.ID, 9, simulate.Fault{Name: "thermostat_stuck_off", Severity: 1, Onset: r.now() - 2*rimewatch.Hour})
+	a := r.do(get("/v1/alerts?type=not_cooling", r.read))
+	if a.get("data.alerts.0.unmet") != "no_current" {
+		t.Fatal(a.body)
+	}
+	at := fmt.Sprintf("/v1/alerts/%v", a.get("data.alerts.0.id"))
+	if a := r.do(post(at+"/feedback", r.full, `{"verdict":"fixed"}`)); a.status != 422 {
+		t.Errorf("repaired: %d %s", a.status, a.body)
+	}
+	if a := r.do(r.browser(post(at+"/feedback", "", `{"verdict":"normal","note":"set warmer"}`))); a.status != 202 || a.get("data.act.about") != "Unit A" {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if a := r.do(get(at, r.read)); a.get("data.alert.status") != "active" {
+		t.Errorf("before its time: %s", a.body)
+	}
+	r.advance(rimewatch.UndoTime)
+	r.carryOut()
+	if a := r.do(get(at, r.read)); a.get("data.alert.status") != "resolved" || a.get("data.alert.feedback.verdict") != "normal" || a.get("data.alert.feedback.note") != "set warmer" || a.get("data.alert.ended_because") != "relearning" {
+		t.Errorf("after its time: %s", a.body)
+	}
+	if a := r.do(get("/v1/devices/A/prediction", r.read)); a.get("data.prediction.relearning") != "normal" || a.get("data.prediction.feedback.normal") != 0.0 {
+		t.Errorf("the unit: %s", a.body)
 	}
 }
 
@@ -107,5 +142,6 @@ func TestPredictions(t *testing.T) {
 		{name: "quality without the scope", req: get("/v1/predictions/quality", r.feed), status: 403, code: rimewatch.CodeForbidden, fields: []string{"scope"}},
 		{name: "no moment", req: get("/v1/predictions/quality?since=yesterday", r.read), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"since"}},
 		{name: "takes no feedback", req: post("/v1/alerts/2/feedback", r.full, `{"verdict":"useful"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verdict"}},
+		{name: "nor that it is normal", req: r.browser(post("/v1/alerts/2/feedback", "", `{"verdict":"normal"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verdict"}},
 	})
 }

@@ -12,7 +12,7 @@ export function typeName(type: string): string {
   return types[type] ?? humanised(type);
 }
 
-const feedback: Record<string, string> = { useful: tr('It is right'), fixed: tr('Repaired'), false_alarm: tr('False alarm') };
+const feedback: Record<string, string> = { useful: tr('It is right'), fixed: tr('Repaired'), false_alarm: tr('False alarm'), normal: tr('This is normal now') };
 
 /** verdictName is the button that a person pressed. */
 export function verdictName(verdict: string): string {
