@@ -104,7 +104,10 @@ func (w Words) trend(p *rimewatch.Prediction, e *rimewatch.Evidence) string {
 			between = " " + w.Sayf("(%s to %s)", fmt.Sprintf("%.0f", *p.LeadLowH/24), w.hours(*p.LeadHighH))
 		}
 	}
-	return w.Sayf("At this rate it fails in about %s%s.", w.hours(24*e.Observed), between)
+	if 24*e.Observed <= soonest {
+		return w.Say("It has come to where such units stop or can no longer hold their temperature.")
+	}
+	return w.Sayf("At this rate it stops, or can no longer hold its temperature, in about %s%s.", w.hours(24*e.Observed), between)
 }
 
 // observations are the measures that have moved most, in one sentence, and what

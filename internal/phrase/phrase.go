@@ -107,7 +107,7 @@ func (w Words) TypeName(t rimewatch.AlertType) string {
 }
 
 // Title is the headline of an alert: "Too warm", "Dirty condenser: about 6 days
-// until it fails". It stands alone and stays the same when the alert is over.
+// left to act". It stands alone and stays the same when the alert is over.
 func (w Words) Title(a *rimewatch.Alert) string {
 	if a.Prediction != nil {
 		return w.predictionTitle(a.Prediction)

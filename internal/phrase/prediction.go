@@ -82,11 +82,17 @@ func (w Words) predictionTitle(p *rimewatch.Prediction) string {
 	if !known {
 		f = fault{title: "Failure expected"}
 	}
-	if p.LeadTimeH == nil {
+	switch {
+	case p.LeadTimeH == nil:
 		return w.Say(f.title)
+	case *p.LeadTimeH <= soonest:
+		return w.Sayf("%s: act now", w.Say(f.title))
 	}
-	return w.Sayf("%s: about %s until it fails", w.Say(f.title), w.hours(*p.LeadTimeH))
+	return w.Sayf("%s: about %s left to act", w.Say(f.title), w.hours(*p.LeadTimeH))
 }
+
+// soonest is the lead time, h, of what has come to the size at which units fail: nobody has seen this one do so.
+const soonest = 1
 
 // RecommendedAction says what to do about a prediction.
 func (w Words) RecommendedAction(p *rimewatch.Prediction) string { return w.Say(faults[p.Fault].do) }
@@ -100,8 +106,10 @@ func (w Words) Risk(p *rimewatch.Prediction) string {
 func (w Words) risk(p *rimewatch.Prediction) string {
 	percent, within := fmt.Sprintf("%.0f", rimewatch.Share(p.Risk, 0)), w.hours(p.HorizonH)
 	switch {
-	case p.LeadTimeH == nil:
+	case p.LeadTimeH == nil, *p.LeadTimeH <= soonest && p.LeadHighH != nil:
 		return w.Sayf("%s %% risk of failure within %s", percent, within)
+	case *p.LeadTimeH <= soonest:
+		return w.Sayf("%s %% risk of failure at any time", percent)
 	case p.LeadHighH == nil: // no end of the interval is in sight
 		return w.Sayf("%s %% risk of failure, most likely in about %s", percent, w.hours(*p.LeadTimeH))
 	}
@@ -124,9 +132,9 @@ func (w Words) Cause(p *rimewatch.Prediction) string {
 // WouldChange says what would end a prediction or turn it into another.
 func (w Words) WouldChange(p *rimewatch.Prediction) string {
 	if p.ByEvent {
-		return w.Say("Ends by itself after a day without another such event if the readings of the next two days do not confirm it, or when you press “Repaired” or “False alarm”.")
+		return w.Say("Ends by itself after a day without another such event if the readings of the next two days do not confirm it, or when you press “Repaired”, “False alarm” or “This is normal now”.")
 	}
-	return w.Say("Ends by itself after two normal days, or when you press “Repaired” or “False alarm”. If another fault clearly fits better, it takes over.")
+	return w.Say("Ends by itself after two normal days, or when you press “Repaired”, “False alarm” or “This is normal now”. If another fault clearly fits better, it takes over.")
 }
 
 // WouldChangeVerdict says what would change what the predictor says of a unit:

@@ -437,7 +437,7 @@ func TestAmountsInText(t *testing.T) {
 		}
 		all += e.Text + "\n"
 	}
-	for _, want := range []string{"Discharge temperature", "°C higher than usual (", "cannot tell it from a restricted liquid line", "At this rate it fails in about"} {
+	for _, want := range []string{"Discharge temperature", "°C higher than usual (", "cannot tell it from a restricted liquid line", "At this rate it stops, or can no longer hold its temperature, in about"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

@@ -30,7 +30,8 @@ export const risk = (p: Schemas['Prediction']): string => spelled(p).replace(' %
 function spelled(p: Schemas['Prediction']): string {
   const percent = share(100 * p.risk);
   const within = hours(p.horizon_h);
-  if (p.lead_time_h == null) return tr('{percent} % risk of failure within {within}', { percent, within });
+  if (p.lead_time_h == null || (p.lead_time_h <= 1 && p.lead_high_h != null)) return tr('{percent} % risk of failure within {within}', { percent, within });
+  if (p.lead_time_h <= 1) return tr('{percent} % risk of failure at any time', { percent });
   if (p.lead_high_h == null) return tr('{percent} % risk of failure, most likely in about {lead}', { percent, lead: hours(p.lead_time_h) });
   const lead = p.horizon_h >= 48 && p.lead_time_h >= 48 ? Math.round(p.lead_time_h / 24) : hours(p.lead_time_h);
   return tr('{percent} % risk of failure within {within}, most likely in about {lead}', { percent, within, lead });
