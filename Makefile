@@ -168,8 +168,8 @@ profile: ## make the profile anew that the compiler works by, from the loads of 
 # DATA is a folder of recordings with site_alarms.csv; without it only the simulator runs.
 DIRTY_SEEDS ?= 104
 DIRTY_YEARS ?= 101
-EVALUATE = nice -n 5 $(CURDIR)/bin/lab evaluate --workers $(shell nproc) --doc $(CURDIR)/docs/prediction.md
-evaluate: ## measure the predictor and write docs/prediction.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
+EVALUATE = nice -n 5 $(CURDIR)/bin/lab evaluate --workers $(shell nproc) --doc $(CURDIR)/docs/prediction-figures.md
+evaluate: ## measure the predictor and write docs/prediction-figures.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
 	cd lab && $(GO) build -pgo=$(CURDIR)/$(PGO) -o $(CURDIR)/bin/lab .
 	$(if $(DATA),$(EVALUATE) --format real $(DATA))
 	$(EVALUATE) --format simulator --seeds 10 --years 50
