@@ -380,7 +380,8 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	if starts, run := u.UsualCycle(); starts > 0 && float32(s.edge.Float()) > s.cutOut+max(leastMargin, spanMargin*s.span()) && u.FailedStarts(2) == 0 { // its thermostat may have been set a little warmer
 		idleSince = max(idleSince, u.RunningSince()+rimewatch.Time((60/starts-run)*float64(minute)))
 	}
-	stalled, cause := s.stalled, Met
+	var cause Cause
+	stalled := s.stalled
 	if (s.ran > 0 || slow) && s.out.Time() > stalled.Time() {
 		stalled = s.out // that of a slow one is a quantile, near which the zone may stay for days
 	}

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,7 +92,8 @@ func TestScoreOfNoCold(t *testing.T) {
 		{"nothing", nil, 0, 0, 0, 0, 0},
 		{"at once", []said{opened(rimewatch.NotCooling, missed+19*rimewatch.Minute), opened(rimewatch.HighTemperature, missed+rimewatch.Hour)}, 1, 1, 1, 1, 0},
 		{"late", []said{opened(rimewatch.HighTemperature, missed+rimewatch.Hour), opened(rimewatch.NotCooling, missed+2*rimewatch.Hour)}, 1, 0, 0, 1, 0},
-		{"before its death", []said{opened(rimewatch.NotCooling, onset-1)}, 0, 0, 0, 0, 0},
+		{"before its death, and over", []said{opened(rimewatch.NotCooling, onset-2), ended(onset-1, "It cools again")}, 0, 0, 0, 0, 0},
+		{"before its death, and it stands", []said{opened(rimewatch.NotCooling, onset-1)}, 1, 1, 0, 0, 0},
 		{"said to cool", []said{opened(rimewatch.NotCooling, missed), ended(missed+3*rimewatch.Hour, "It cools again")}, 1, 1, 0, 0, 1},
 		{"ended, but not by its health", []said{opened(rimewatch.NotCooling, missed), ended(missed+3*rimewatch.Hour, "Resolved by a person")}, 1, 1, 0, 0, 0},
 	} {
@@ -127,5 +129,20 @@ func TestDirtStands(t *testing.T) {
 	}
 	if opened == 0 {
 		t.Error("nothing was predicted")
+	}
+}
+
+// TestTexts: what people read of a drawn situation is printed with its cause, and when it was said.
+func TestTexts(t *testing.T) {
+	s := situations(7_000_000, 60)
+	i := slices.IndexFunc(s, func(s situation) bool { return s.drawn.cause.second == foreign.ProbeDead })
+	text, err := s[i].tell()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"## zone probe dead: ", " opened warning sensor_fault: **Product zone sensor faulty** ", " stands warning sensor_fault: "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
 	}
 }
