@@ -69,6 +69,7 @@ type Service struct {
 	operatorDesk
 	vault
 	refusals
+	calls
 	store.Answers // to requests with an Idempotency-Key: the store keeps them
 	store         Store
 	hasher        *hasher
@@ -155,13 +156,13 @@ func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
 	flush()
 }
 
-// Flush writes the last uses of tokens and sessions, and once an hour drops
+// Flush writes the last uses of tokens and sessions and the requests of tokens, and once an hour drops
 // sessions and links that have expired and has tokens lapse. What could not be written is kept for
 // the next time.
 func (s *Service) Flush(ctx context.Context, now rimewatch.Time) error {
 	s.flushMu.Lock()
 	defer s.flushMu.Unlock()
-	err := errors.Join(s.flushTokens(ctx, now), s.flushSessions(ctx))
+	err := errors.Join(s.flushTokens(ctx, now), s.flushSessions(ctx), s.flushCalls(ctx))
 	if now-s.prunedAt >= pruneEvery || now < s.prunedAt {
 		if e := s.store.People().DeleteExpired(ctx, now); e != nil {
 			return errors.Join(err, e)

@@ -64,7 +64,7 @@ var may = map[string][]string{
 	"internal/ingest":            {"internal/fleet", "internal/outage", "internal/rejudge", "internal/ticker", "internal/clock", "internal/limit", "internal/wire", "internal/publish", "internal/store", "internal/engine", "internal/alert", "internal/deadline", "internal/health", "internal/presence", "internal/predict"},
 	"internal/account":           {"internal/ticker", "internal/catalogue", "internal/store"},
 	"internal/httpapi":           {"internal/catalogue", "internal/limit", "internal/phrase", "internal/wire", "internal/store", "internal/account"},
-	"internal/httpapi/accounts":  {"internal/httpapi", "internal/wire", "internal/store", "internal/account"},
+	"internal/httpapi/accounts":  {"internal/httpapi", "internal/phrase", "internal/wire", "internal/store", "internal/account"},
 	"internal/event":             {"internal/phrase", "internal/store", "internal/ticker", "internal/wire"},
 	"internal/httpapi/events":    {"internal/event", "internal/httpapi", "internal/store", "internal/wire"},
 	"internal/httpapi/export":    {"internal/httpapi"},

@@ -32,6 +32,10 @@ type Authenticator interface {
 	store.Answers
 	// Refused records a request that was refused.
 	Refused(ctx context.Context, p account.Principal, x account.Refusal, now rimewatch.Time)
+	// Counts counts a request of a token that was not refused, and reports whether Called wants to know of it.
+	Counts(p *account.Principal) bool
+	// Called keeps a request of a token.
+	Called(x rimewatch.TokenCall)
 	// Member returns a member with the rights that the person has now: CodeForbidden.
 	Member(ctx context.Context, workspaceID, userID int64) (account.Principal, error)
 	// Person returns the person that a session is of.

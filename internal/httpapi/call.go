@@ -36,7 +36,8 @@ type Call struct {
 	release     func() // lets go of the body; nil without one
 	W           http.ResponseWriter
 	R           *http.Request
-	streamed    time.Time // when a streamed answer last moved its deadlines
+	failed      *rimewatch.Error // what the request was refused with, nil = it was not
+	streamed    time.Time        // when a streamed answer last moved its deadlines
 }
 
 type callKey struct{}

@@ -171,11 +171,12 @@ func (a *API) bearer(r *http.Request, sent []string, now rimewatch.Time) (accoun
 }
 
 // AuthenticateToken finds the principal of an API token. Failures are counted against the address
-// that from comes from; a valid token from the same address still works. from is called after one.
+// that from comes from; a valid token from the same address still works. from is called after one. With an error it returns
+// of a token that has ended what is known of it.
 func (a *API) AuthenticateToken(ctx context.Context, token string, now rimewatch.Time, from func() *http.Request) (account.Principal, *rimewatch.Error) {
 	p, err := a.cfg.Auth.Authenticate(ctx, token, now)
 	if err != nil {
-		return account.Principal{}, a.refuseToken(err, p, from, now)
+		return p, a.refuseToken(err, p, from, now)
 	}
 	return p, nil
 }

@@ -46,12 +46,13 @@ func (a *API) HotMeter(method, path string) HotMeter { return a.meter.Hot(method
 
 // HotMeter is a route's part of the meter with its labels resolved.
 type HotMeter struct {
+	path     string
 	byStatus map[int]prometheus.Counter // complete from the start, so reads need no lock
 	seconds  prometheus.Observer
 }
 
 func (m *meter) Hot(method, path string) HotMeter {
-	h := HotMeter{byStatus: make(map[int]prometheus.Counter), seconds: m.seconds.WithLabelValues(method, path)}
+	h := HotMeter{path: path, byStatus: make(map[int]prometheus.Counter), seconds: m.seconds.WithLabelValues(method, path)}
 	for _, status := range StatusOf {
 		h.byStatus[status] = m.requests.WithLabelValues(method, path, strconv.Itoa(status))
 	}
@@ -60,6 +61,9 @@ func (m *meter) Hot(method, path string) HotMeter {
 	}
 	return h
 }
+
+// Path is that of the route.
+func (h *HotMeter) Path() string { return h.path }
 
 // Observe counts one answered request and the time it took.
 func (h *HotMeter) Observe(status int, took time.Duration) {

@@ -102,6 +102,7 @@ func (c *Call) Shown(err error) *rimewatch.Error {
 
 // writeFailure answers with an error.
 func (c *Call) writeFailure(w http.ResponseWriter, e *rimewatch.Error) {
+	c.failed = e
 	FailureHeaders(w.Header(), e)
 	if c.R != nil && asksFor(c.R.Header, typeProblem) {
 		w.Header().Set("Content-Type", typeProblem)

@@ -170,7 +170,7 @@ func (a *API) through(rt *Route) http.HandlerFunc {
 			e.header(w.Header())
 		}
 		if e := a.admit(c); e != nil {
-			if c.Principal.WorkspaceID != 0 {
+			if c.Principal.WorkspaceID != 0 && e.Code != rimewatch.CodeUnauthenticated { // which is recorded already
 				a.refused(c.Principal, e, r, rt.Path, c.Now)
 			}
 			a.Fail(c, e)

@@ -75,6 +75,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request) {
 			comp.finish()
 		}
 		a.meter.observe(c.route, rec.status, time.Since(start))
+		a.called(c, rec.status, time.Since(start))
 	}()
 	r = r.WithContext(context.WithValue(r.Context(), callKey{}, c))
 	if a.ours(r.URL.Path) {

@@ -166,7 +166,7 @@ type People interface {
 	// workspaces; CodeNotFound when the user is no member there.
 	SetSessionWorkspace(ctx context.Context, userID, id, workspaceID int64) error
 	// DeleteExpired drops sessions and password links that have expired, answers
-	// after AnswerLife, acts that were settled ActLife ago, and invitations that have expired for InvitationGrace.
+	// after AnswerLife, acts that were settled ActLife ago, requests of tokens after TokenCallLife, and invitations that have expired for InvitationGrace.
 	DeleteExpired(ctx context.Context, now rimewatch.Time) error
 
 	CreateToken(ctx context.Context, t *rimewatch.Token) error
@@ -180,6 +180,11 @@ type People interface {
 	RotateToken(ctx context.Context, id int64, next *rimewatch.Token, until rimewatch.Time) error
 	// TouchTokens records last uses; an older time never replaces a newer one.
 	TouchTokens(ctx context.Context, lastUsed map[int64]rimewatch.Time) error
+	// AddTokenCalls keeps requests of tokens, of each the newest rimewatch.MaxTokenCalls that were
+	// refused and as many others.
+	AddTokenCalls(ctx context.Context, list []rimewatch.TokenCall) error
+	// TokenCalls lists the requests of a token since a moment, the newest first.
+	TokenCalls(ctx context.Context, workspaceID, tokenID int64, since rimewatch.Time) ([]rimewatch.TokenCall, error)
 }
 
 // Session is a signed-in browser. Only the hash of its secret is stored.

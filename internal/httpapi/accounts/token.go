@@ -17,6 +17,7 @@ type tokenAdmin interface {
 	RevokeToken(ctx context.Context, p account.Principal, id int64, now rimewatch.Time) error
 	RotateToken(ctx context.Context, p account.Principal, id int64, grace, now rimewatch.Time) (rimewatch.Token, string, error)
 	Token(ctx context.Context, p account.Principal) (store.TokenView, error)
+	TokenCalls(ctx context.Context, p account.Principal, tokenID int64, now rimewatch.Time) ([]rimewatch.TokenCall, error)
 }
 
 // Token is an API token as it is listed.
@@ -144,6 +145,10 @@ func (a people) tokenRoutes() []httpapi.Route {
 		{
 			Method: http.MethodGet, Path: "/v1/token", Sited: true, ID: "get-token", Tag: "Workspace", Summary: "Get the API token that asks", Access: httpapi.Scope(0), Also: []rimewatch.Code{rimewatch.CodeNotFound},
 			Description: "Its name, workspace, scopes, sites and end. How much it may send is in the headers RateLimit and RateLimit-Policy of each answer.", Bind: httpapi.Handle(a.ownToken),
+		},
+		{
+			Method: http.MethodGet, Path: "/v1/tokens/{id}/requests", ID: "list-token-requests", Tag: "Workspace", Summary: "List requests of an API token", Access: admin, Paged: true,
+			Description: "The newest 1,000 that were refused, and as many of the others, of which each hundredth is kept; for seven days, the newest first. No value that was sent is kept, and never the token. The summary counts what was refused, by its reason.", Bind: httpapi.Handle(a.tokenRequests),
 		},
 		{
 			Method: http.MethodDelete, Path: "/v1/tokens/{id}", ID: "revoke-token", Tag: "Workspace", Summary: "Revoke an API token", Access: admin,

@@ -56,6 +56,8 @@ type short struct {
 
 func (x *short) arrived(now rimewatch.Time) rimewatch.Time { return store.ArrivedAt(x.ctx, now) }
 
+func (x *short) size() int64 { return int64(len(x.q.Body)) }
+
 func (x *short) name() string { return string(x.q.ID) }
 
 func (x *short) sender(now rimewatch.Time) (account.Principal, *rimewatch.Error) {

@@ -25,6 +25,8 @@ type call struct {
 type way interface {
 	// arrived returns when the request came, where now is the present.
 	arrived(now rimewatch.Time) rimewatch.Time
+	// size returns how large the body is, in bytes; -1 = that is not known.
+	size() int64
 	// name returns the name that its sender gave the request, "" = none.
 	name() string
 	// sender authenticates the sender.
@@ -44,18 +46,20 @@ type way interface {
 func (g *Readings) serve(c *call, meter *httpapi.HotMeter, work func() (int, *rimewatch.Error)) {
 	c.start = time.Now()
 	status := 0
+	var e *rimewatch.Error
 	defer func() {
 		if v := recover(); v != nil {
 			status = http.StatusInternalServerError
 			g.panicked(c, v)
 		}
-		meter.Observe(status, time.Since(c.start))
+		took := time.Since(c.start)
+		meter.Observe(status, took)
+		g.api.Called(&c.p, e, &httpapi.CalledWith{At: c.now, Method: http.MethodPost, Path: meter.Path(), Status: status, Bytes: c.size(), Took: took, RequestID: c.id})
 	}()
 	c.now = c.arrived(g.api.Now())
 	if c.id = c.name(); !httpapi.SaneID(c.id) {
 		c.id = g.api.RequestID(nil)
 	}
-	var e *rimewatch.Error
 	if c.p, e = c.sender(c.now); e == nil && !c.p.Scopes.Has(rimewatch.ScopeReadingsWrite) {
 		e = httpapi.AsError(c.p.Require(rimewatch.ScopeReadingsWrite))
 	}
@@ -142,6 +146,8 @@ func (g *Readings) served(meter *httpapi.HotMeter, work func(d *direct) (int, *r
 func (d *direct) arrived(now rimewatch.Time) rimewatch.Time {
 	return store.ArrivedAt(d.r.Context(), now)
 }
+
+func (d *direct) size() int64 { return d.r.ContentLength }
 
 func (d *direct) name() string {
 	if sent := d.r.Header[httpapi.RequestIDHeader]; len(sent) == 1 {

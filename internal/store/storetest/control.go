@@ -59,6 +59,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"token revocation", (*control).tokenRevocation},
 		{"token rotation", (*control).tokenRotation},
 		{"token use", (*control).tokenUse},
+		{"token requests", (*control).tokenCalls},
 		{"audit trail", (*control).auditTrail},
 		{"audit pages", (*control).auditPages},
 		{"channels", (*control).channels},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -199,4 +201,43 @@ func (c *control) tokenUse() {
 			c.Fatalf("last use is %d, want %d", got.LastUsedAt, want)
 		}
 	}
+}
+
+// tokenCalls: of each token the newest requests are kept, refused ones apart from others, and none for longer than it should.
+func (c *control) tokenCalls() {
+	w, other := c.workspace("a"), c.workspace("b")
+	x, y := c.token(w, 0, "x"), c.token(w, 0, "y")
+	call := func(id int64, at rimewatch.Time, code rimewatch.Code) rimewatch.TokenCall {
+		return rimewatch.TokenCall{WorkspaceID: w.ID, TokenID: id, At: at, Method: "POST", Path: "/v1/readings", Status: 422, Code: code,
+			Fields: map[string]string{"humidity": "must be a number"}, Bytes: 40, MS: 2, RequestID: "r", Times: 3}
+	}
+	c.ok(c.s.People().AddTokenCalls(c.ctx, nil))
+	c.ok(c.s.People().AddTokenCalls(c.ctx, []rimewatch.TokenCall{call(x.ID, t0, ""), call(x.ID, t0+1, "validation_failed"), call(y.ID, t0+2, "forbidden")}))
+	list := func(workspaceID, id int64, since rimewatch.Time, want ...rimewatch.TokenCall) {
+		c.Helper()
+		got, err := c.s.People().TokenCalls(c.ctx, workspaceID, id, since)
+		c.ok(err)
+		if d := cmp.Diff(want, got); d != "" {
+			c.Errorf("requests (-want +got):\n%s", d)
+		}
+	}
+	list(w.ID, x.ID, 0, call(x.ID, t0+1, "validation_failed"), call(x.ID, t0, ""))
+	list(w.ID, x.ID, t0+1, call(x.ID, t0+1, "validation_failed"))
+	list(w.ID, y.ID, 0, call(y.ID, t0+2, "forbidden"))
+	list(other.ID, x.ID, 0)
+	many := make([]rimewatch.TokenCall, rimewatch.MaxTokenCalls+1)
+	for i := range many {
+		many[i] = call(x.ID, t0+10+rimewatch.Time(i), "validation_failed")
+	}
+	c.ok(c.s.People().AddTokenCalls(c.ctx, many))
+	got, err := c.s.People().TokenCalls(c.ctx, w.ID, x.ID, 0)
+	c.ok(err)
+	if n := len(got); n != rimewatch.MaxTokenCalls+1 || got[0].At != many[len(many)-1].At || got[n-2].At != many[1].At || got[n-1].Refused() {
+		c.Errorf("%d requests are kept, the oldest of %d", n, got[n-1].At)
+	}
+	list(w.ID, y.ID, 0, call(y.ID, t0+2, "forbidden"))
+	c.ok(c.s.People().DeleteExpired(c.ctx, t0+2+rimewatch.TokenCallLife))
+	list(w.ID, y.ID, 0, call(y.ID, t0+2, "forbidden"))
+	c.ok(c.s.People().DeleteExpired(c.ctx, t0+3+rimewatch.TokenCallLife))
+	list(w.ID, y.ID, 0)
 }

@@ -89,6 +89,9 @@ func (a Access) DeleteExpired(ctx context.Context, now rimewatch.Time) error {
 		if _, err := exec(conn, "DELETE FROM act WHERE state <> 'pending' AND settled_at <= ?", int64(now-rimewatch.ActLife)); err != nil {
 			return err
 		}
+		if _, err := exec(conn, "DELETE FROM token_call WHERE at < ?", int64(now-rimewatch.TokenCallLife)); err != nil {
+			return err
+		}
 		_, err := exec(conn, "DELETE FROM invitation WHERE expires_at <= ?", int64(now-store.InvitationGrace))
 		return err
 	})

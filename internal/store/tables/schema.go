@@ -488,4 +488,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n"
