@@ -36,6 +36,7 @@ const (
 	CodePayloadTooLarge    Code = "payload_too_large"
 	CodeUnsupportedMedia   Code = "unsupported_media_type"
 	CodeValidationFailed   Code = "validation_failed"
+	CodePersonRequired     Code = "person_required" // a program asked for what people alone can vouch for
 	CodeUnknownDevice      Code = "unknown_device"
 	CodeUpgradeRequired    Code = "upgrade_required"
 	CodeRateLimited        Code = "rate_limited"

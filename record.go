@@ -1,5 +1,7 @@
 package rimewatch
 
+import "strings"
+
 // TransitionKind is what happened to an alert.
 type TransitionKind string
 
@@ -124,6 +126,29 @@ const (
 	DispositionNone    Disposition = "none" // no product was concerned
 )
 
+// DoerKind is how it is known who did something that is on record.
+type DoerKind string
+
+// The kinds of doers.
+const (
+	DoerPerson     DoerKind = "person"          // who was signed in
+	DoerExternal   DoerKind = "external"        // somebody whom the person who recorded it named
+	DoerToken      DoerKind = "token"           // somebody whom a program named
+	DoerUnverified DoerKind = "unverified_text" // a name of before the others were told apart
+)
+
+// Doer is who did or verified something that is on record.
+type Doer struct {
+	Kind  DoerKind `json:"kind"`
+	ID    int64    `json:"id,omitempty"` // of the person
+	Name  string   `json:"name"`
+	Firm  string   `json:"firm,omitempty"`  // of somebody external
+	Token string   `json:"token,omitempty"` // the name of the API token that said so
+}
+
+// IsPerson reports whether d is the person with that id.
+func (d *Doer) IsPerson(id int64) bool { return d != nil && d.Kind == DoerPerson && d.ID == id }
+
 // CorrectiveAction is what people did about an alert, or to a device without one
 // ("condenser cleaned"), for inspectors. Records are only ever added.
 type CorrectiveAction struct {
@@ -134,15 +159,54 @@ type CorrectiveAction struct {
 	DeviceID         int64       `json:"-"`
 	At               Time        `json:"at"` // when it was recorded
 	PerformedAt      Time        `json:"-"`
-	PerformedBy      string      `json:"performed_by"`
+	PerformedBy      string      `json:"performed_by"`          // the name
 	VerifiedBy       string      `json:"verified_by,omitempty"` // another person, "" = not verified yet
 	Cause            string      `json:"cause"`
 	Action           string      `json:"action"` // immediate action
 	PreventiveAction string      `json:"preventive_action,omitempty"`
-	Disposition      Disposition `json:"disposition"`
+	Disposition      Disposition `json:"disposition"`       // "" = nobody has said it
 	Product          string      `json:"product,omitempty"` // what was concerned, lots and amounts
 	RepairReference  string      `json:"repair_reference,omitempty"`
 	RecordedBy       string      `json:"recorded_by"`
+
+	Performed         *Doer  `json:"performed,omitempty"` // nil in records of before; PerformedBy is its name
+	Verified          *Doer  `json:"verified,omitempty"`
+	VerifiedAt        Time   `json:"verified_at,omitempty"`        // when it was verified after it was recorded
+	DispositionDetail string `json:"disposition_detail,omitempty"` // such as "moved to walk-in 2"
+}
+
+// PerformedDoer is who did it, also in a record of before doers were told apart.
+func (a *CorrectiveAction) PerformedDoer() Doer { return doerOf(a.Performed, a.PerformedBy) }
+
+// VerifiedDoer is who verified it, nil = nobody.
+func (a *CorrectiveAction) VerifiedDoer() *Doer {
+	if a.VerifiedBy == "" {
+		return nil
+	}
+	d := doerOf(a.Verified, a.VerifiedBy)
+	return &d
+}
+
+func doerOf(d *Doer, name string) Doer {
+	if d == nil {
+		return Doer{Kind: DoerUnverified, Name: name}
+	}
+	return *d
+}
+
+// Verify adds who verified the action. CodeConflict where somebody else has, CodeValidationFailed
+// where the same person performed it.
+func (a *CorrectiveAction) Verify(d Doer, now Time) error {
+	switch {
+	case a.Verified.IsPerson(d.ID):
+		return nil
+	case a.VerifiedBy != "":
+		return Errorf(CodeConflict, "%s has verified this already.", a.VerifiedBy)
+	case a.Performed.IsPerson(d.ID) || strings.EqualFold(a.PerformedBy, d.Name):
+		return Invalid("verified_by", "must be another person than performed_by")
+	}
+	a.VerifiedBy, a.Verified, a.VerifiedAt = d.Name, &d, now
+	return nil
 }
 
 // Calibration is one check of a probe against a reference. Its offset holds for
@@ -169,7 +233,11 @@ type Calibration struct {
 	Note           string   `json:"note,omitempty"`
 	RecordedBy     string   `json:"recorded_by"`
 	RecordedAt     Time     `json:"recorded_at"`
+	Performed      *Doer    `json:"performed,omitempty"` // nil in records of before
 }
+
+// PerformedDoer is who did it, also in a record of before doers were told apart.
+func (c *Calibration) PerformedDoer() Doer { return doerOf(c.Performed, c.PerformedBy) }
 
 // Offset corrects one measurement from a moment on, until the next Offset of
 // the same field.

@@ -54,11 +54,12 @@ type CorrectiveAction struct {
 	DeviceSerial string         `json:"device_serial"`
 	RecordedBy   string         `json:"recorded_by"`
 	At           rimewatch.Time `json:"at"`
+	Performed    rimewatch.Doer `json:"performed"` // how it is known who did it
 	CorrectiveActionFields
 }
 
 // CorrectiveActionFields are what people record. PerformedBy, Cause and
-// Action are needed; who verifies is another person.
+// Action are needed. VerifiedBy is answered, never sent: people verify, signed in.
 type CorrectiveActionFields struct {
 	PerformedAt      rimewatch.Time        `json:"performed_at,omitempty"` // 0 = now
 	PerformedBy      string                `json:"performed_by"`
@@ -66,7 +67,7 @@ type CorrectiveActionFields struct {
 	Cause            string                `json:"cause"`
 	Action           string                `json:"action"`
 	PreventiveAction string                `json:"preventive_action,omitempty"`
-	Disposition      rimewatch.Disposition `json:"disposition,omitempty"`
+	Disposition      rimewatch.Disposition `json:"disposition,omitempty"` // "" = it is not said
 	Product          string                `json:"product,omitempty"`
 	RepairReference  string                `json:"repair_reference,omitempty"`
 }

@@ -40,12 +40,12 @@ func testRecords(t *testing.T, c *client.Client) {
 		}
 		alert = a
 	}
-	action := must[client.CorrectiveAction](t)(c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "Bo", Cause: "Door", Action: "Closed it"}))
-	if list := must[[]client.CorrectiveAction](t)(c.Records().CorrectiveActions(ctx, alert.ID)); len(list) != 1 || list[0] != action || action.Disposition != rimewatch.DispositionNone || action.DeviceSerial != "REC" {
+	action := must[client.CorrectiveAction](t)(c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", Cause: "Door", Action: "Closed it"}))
+	if list := must[[]client.CorrectiveAction](t)(c.Records().CorrectiveActions(ctx, alert.ID)); len(list) != 1 || list[0] != action || action.Disposition != "" || action.Performed.Kind != rimewatch.DoerToken || action.DeviceSerial != "REC" {
 		t.Errorf("%+v, %+v", action, list)
 	}
-	_, err := c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "ana", Cause: "Door", Action: "Closed it"})
-	wantCode(t, err, rimewatch.CodeValidationFailed, 422)
+	_, err := c.Records().RecordCorrectiveAction(ctx, alert.ID, client.CorrectiveActionFields{PerformedBy: "Ana", VerifiedBy: "Bo", Cause: "Door", Action: "Closed it"})
+	wantCode(t, err, rimewatch.CodePersonRequired, 422)
 
 	work := must[client.CorrectiveAction](t)(c.Records().RecordWork(ctx, "REC", client.WorkFields{PerformedBy: "Bo", Action: "Condenser cleaned"}))
 	if list := must[[]client.CorrectiveAction](t)(c.Records().Work(ctx, "rec", 0, 0)); len(list) != 2 || list[0] != action || list[1] != work || work.AlertID != 0 || work.DeviceSerial != "REC" {
@@ -70,7 +70,7 @@ func testRecords(t *testing.T, c *client.Client) {
 	if ended := must[[]client.Excursion](t)(c.Records().Excursions(ctx, "REC", 0, 0)); len(ended) != 1 || ended[0].To != now {
 		t.Errorf("ended: %+v", ended)
 	}
-	for format, want := range map[string]string{client.FormatJSON: `"verified_by":"Bo"`, client.FormatCSV: "\ncorrective_action,", client.FormatPDF: "%PDF-"} {
+	for format, want := range map[string]string{client.FormatJSON: `"performed_by":"Ana"`, client.FormatCSV: "\ncorrective_action,", client.FormatPDF: "%PDF-"} {
 		var b bytes.Buffer
 		if err := c.Records().TemperatureLog(ctx, client.TemperatureLogQuery{DeviceSerial: "REC"}, format, &b); err != nil || !strings.Contains(b.String(), want) {
 			t.Errorf("%s: %v\n%.2000s", format, err, b.String())

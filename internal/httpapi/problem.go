@@ -36,6 +36,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodeQuotaExceeded:      http.StatusConflict,
 	rimewatch.CodePreconditionFailed: http.StatusPreconditionFailed,
 	rimewatch.CodeCursorExpired:      http.StatusGone,
+	rimewatch.CodePersonRequired:     http.StatusUnprocessableEntity,
 	rimewatch.CodeHeldFull:           http.StatusTooManyRequests,
 	rimewatch.CodeInternal:           http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:        http.StatusServiceUnavailable,

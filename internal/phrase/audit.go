@@ -200,6 +200,7 @@ var auditTitles = map[string]string{
 	"contact.deleted":              "Contact removed",
 	"contact.updated":              "Contact updated",
 	"corrective_action.recorded":   "Corrective action recorded",
+	"corrective_action.verified":   "Corrective action verified",
 	"device.created":               "Device created",
 	"device.deleted":               "Device deleted",
 	"device.updated":               "Device updated",

@@ -20,6 +20,7 @@ var columns = [...]string{
 	"performed_at", "performed_by", "verified_by", "action", "preventive_action", "disposition", "product", "repair_reference",
 	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note", "found_late_at",
 	"warm_min_24h", "cold_min_24h", "short_times", "short_times_since",
+	"performed_kind", "verified_kind", "recorded_at", "recorded_by", "disposition_detail",
 }
 
 // CSV writes the report as a table: one header line, then a row for the report,
@@ -202,10 +203,24 @@ func (t *table) action(d *Device, a *rimewatch.CorrectiveAction) {
 	t.set("disposition", string(a.Disposition))
 	t.text("product", a.Product)
 	t.text("repair_reference", a.RepairReference)
+	t.set("performed_kind", string(a.PerformedDoer().Kind))
+	if v := a.VerifiedDoer(); v != nil {
+		t.set("verified_kind", string(v.Kind))
+	}
+	t.recorded(a.At, a.RecordedBy)
+	t.text("disposition_detail", a.DispositionDetail)
+}
+
+// recorded says when something was entered, and by whom.
+func (t *table) recorded(at rimewatch.Time, by string) {
+	t.set("recorded_at", at.String())
+	t.text("recorded_by", by)
 }
 
 func (t *table) calibration(d *Device, c *rimewatch.Calibration) {
 	t.row("calibration", d)
+	t.set("performed_kind", string(c.PerformedDoer().Kind))
+	t.recorded(c.RecordedAt, c.RecordedBy)
 	t.set("performed_at", c.PerformedAt.String())
 	t.text("performed_by", c.PerformedBy)
 	t.set("field", c.Field.String())

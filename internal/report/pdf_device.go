@@ -456,6 +456,7 @@ func (p *page) calibrations(d *Device) {
 	var rows []tableRow
 	for i := range d.Calibrations[:min(len(d.Calibrations), shownCalibrations)] {
 		c := &d.Calibrations[i]
+		performed := c.PerformedDoer()
 		result := p.r.say("passed")
 		if !c.Passed {
 			result = p.r.say("failed")
@@ -466,7 +467,7 @@ func (p *page) calibrations(d *Device) {
 				"± " + p.r.offBy(c.Field, c.PassLimit), result, p.r.offBy(c.Field, c.Offset), p.r.day(c.DueAt),
 			},
 			red:   []bool{false, false, false, false, !c.Passed, false, !c.Passed, false, i == 0 && c.DueAt < p.r.GeneratedAt},
-			small: joined(p.r.sayf("by %s", c.PerformedBy), c.ReferenceID),
+			small: joined(p.r.sayf("by %s", p.r.doer(&performed, c.RecordedBy)), c.ReferenceID),
 		})
 	}
 	p.tableOf(calibrationColumns, rows, 8, 5)

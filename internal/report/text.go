@@ -204,22 +204,48 @@ var causes = map[rimewatch.ExcursionCause]string{
 var dispositions = map[rimewatch.Disposition]string{
 	rimewatch.DispositionRelease: "product released", rimewatch.DispositionHold: "product on hold",
 	rimewatch.DispositionDiscard: "product discarded", rimewatch.DispositionNone: "no product affected",
+	"": "not said",
 }
 
 var methods = map[string]string{
 	"ice_point": "Ice point", "reference_probe": "Reference probe", "certificate": "Certificate", "other": "Other",
 }
 
+// doer says who did something, and on whose word where nobody was signed in for it.
+func (r *Report) doer(d *rimewatch.Doer, recordedBy string) string {
+	name := d.Name
+	if d.Firm != "" {
+		name = fmt.Sprintf("%s (%s)", d.Name, d.Firm)
+	}
+	switch d.Kind {
+	case rimewatch.DoerExternal:
+		return r.sayf("%s, as entered by %s", name, recordedBy)
+	case rimewatch.DoerToken:
+		return r.sayf("%s, as said by the token %s", name, d.Token)
+	}
+	return name
+}
+
+// lateEntry is how much later than it was done something is recorded that is said to be entered later.
+const lateEntry = rimewatch.Hour
+
 // action writes a corrective action as sentences.
 func (r *Report) action(a *rimewatch.CorrectiveAction) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s: %s", r.moment(a.PerformedAt), a.PerformedBy, sentence(a.Action))
+	performed := a.PerformedDoer()
+	fmt.Fprintf(&b, "%s, %s: %s", r.moment(a.PerformedAt), r.doer(&performed, a.RecordedBy), sentence(a.Action))
+	if a.At-a.PerformedAt > lateEntry {
+		b.WriteString(" " + r.sayf("Entered %s.", r.moment(a.At)))
+	}
 	if a.AlertID == 0 {
 		r.repair(&b, a)
 		return b.String()
 	}
 	b.WriteString(" " + r.sayf("Cause: %s", sentence(a.Cause)))
 	b.WriteString(" " + r.sayf("Disposition: %s", r.say(dispositions[a.Disposition])))
+	if a.DispositionDetail != "" {
+		b.WriteString(", " + strings.TrimRight(a.DispositionDetail, ". "))
+	}
 	if a.Product != "" {
 		fmt.Fprintf(&b, " (%s)", strings.TrimRight(a.Product, ". "))
 	}
@@ -228,8 +254,8 @@ func (r *Report) action(a *rimewatch.CorrectiveAction) string {
 		b.WriteString(" " + r.sayf("Prevention: %s", sentence(a.PreventiveAction)))
 	}
 	r.repair(&b, a)
-	if a.VerifiedBy != "" {
-		b.WriteString(" " + r.sayf("Verified by %s.", a.VerifiedBy))
+	if v := a.VerifiedDoer(); v != nil {
+		b.WriteString(" " + r.sayf("Verified by %s.", r.doer(v, a.RecordedBy)))
 	} else {
 		b.WriteString(" " + r.say("Not verified."))
 	}

@@ -90,6 +90,10 @@ type Records interface {
 	// alert is of DeviceID, which must exist (CodeDeviceNotFound), and so must its excursion,
 	// if it is about one (CodeValidationFailed).
 	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
+	// CorrectiveAction returns one; CodeNotFound.
+	CorrectiveAction(ctx context.Context, workspaceID, id int64) (rimewatch.CorrectiveAction, error)
+	// VerifyCorrectiveAction stores who verified one, if Verify takes it, and returns it; CodeNotFound.
+	VerifyCorrectiveAction(ctx context.Context, workspaceID, id int64, d rimewatch.Doer, now rimewatch.Time) (rimewatch.CorrectiveAction, error)
 	// CorrectiveActions returns those of an alert (alertID not 0) or of a device
 	// (deviceID not 0) that were performed in [from, to), oldest first.
 	CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.CorrectiveAction, error)
@@ -97,4 +101,9 @@ type Records interface {
 	// Calibrations of a device, by when they were performed, newest first. They
 	// are written by Commit with the change of the device that they bring.
 	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
+}
+
+// ErrNoRecord is CodeNotFound for a record of what was done.
+func ErrNoRecord() error {
+	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such record.")
 }

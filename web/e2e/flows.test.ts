@@ -129,14 +129,19 @@ describe('an alert', () => {
     await dialog().getByLabel('What was done').fill('Moved the goods to walk-in 2');
     expect(await button('Record', dialog()).isDisabled()).toBe(true);
     await dialog().getByLabel('Cause').fill('The door stood open');
-    await dialog().getByLabel('Product', { exact: true }).selectOption('release');
-    await dialog().getByLabel('Verified by').fill('Ada');
-    await owner.refused('POST', '/api/v1/alerts/1/corrective-action', 422, () => button('Record', dialog()).click());
-    await dialog().getByText(/another person/i).last().waitFor();
-    await dialog().getByLabel('Verified by').fill('Ben');
+    expect(await button('Record', dialog()).isDisabled()).toBe(true); // what became of the product is chosen for nobody
+    await dialog().getByLabel('What became of the product').selectOption('release');
+    await dialog().getByLabel('Somebody else').check();
+    await dialog().getByLabel('Name').fill('Ben');
+    await dialog().getByLabel('Firm').fill('Polar Service');
+    await owner.fine('recording what was done');
     await button('Record', dialog()).click();
     await closed();
-    await page.getByText('Moved the goods to walk-in 2').first().waitFor();
+    const record = page.getByRole('listitem').filter({ hasText: 'Moved the goods to walk-in 2' });
+    await record.getByText(/^Ben \(Polar Service\), as entered by Ada/).waitFor();
+    await button('Verify', record).click(); // another has done it
+    await record.getByText(/verified by Ada/).waitFor();
+    expect(await button('Verify', record).count()).toBe(0);
     await owner.fine('an alert with its corrective action');
   });
 });

@@ -55,6 +55,7 @@ type api struct {
 // Routes returns the routes of records.
 func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
+		httpapi.Nullable[Doer](frame)
 		a := &api{API: frame, Config: cfg}
 		return slices.Concat(a.recordRoutes(), a.reportRoutes())
 	}

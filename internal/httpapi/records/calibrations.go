@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"math"
-	"strings"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -26,6 +25,7 @@ type Calibration struct {
 	ReferenceDueAt rimewatch.Time `json:"reference_due_at" doc:"When the reference itself is due."`
 	PerformedAt    rimewatch.Time `json:"performed_at" nullable:"false"`
 	PerformedBy    string         `json:"performed_by"`
+	Performed      Doer           `json:"performed" doc:"How it is known who did it."`
 	AppliedFrom    rimewatch.Time `json:"applied_from" nullable:"false"`
 	DueAt          rimewatch.Time `json:"due_at" nullable:"false" doc:"When the probe is due again."`
 	Note           string         `json:"note"`
@@ -34,9 +34,10 @@ type Calibration struct {
 }
 
 func calibrationJSON(c *rimewatch.Calibration) Calibration {
+	performed := c.PerformedDoer()
 	return Calibration{
 		c.ID, c.Field.String(), c.Method, c.Reference, c.AsFound, c.AsLeft, c.Offset, c.Uncertainty, c.PassLimit, c.Passed, c.ReferenceID, c.ReferenceDueAt,
-		c.PerformedAt, c.PerformedBy, c.AppliedFrom, c.DueAt, c.Note, c.RecordedBy, c.RecordedAt,
+		c.PerformedAt, c.PerformedBy, *doerJSON(&performed), c.AppliedFrom, c.DueAt, c.Note, c.RecordedBy, c.RecordedAt,
 	}
 }
 
@@ -53,7 +54,8 @@ type CalibrationBody struct {
 	ReferenceID    string          `json:"reference_id,omitempty" maxLength:"200"`
 	ReferenceDueAt *rimewatch.Time `json:"reference_due_at,omitempty"`
 	PerformedAt    *rimewatch.Time `json:"performed_at,omitempty" doc:"Default: now."`
-	PerformedBy    string          `json:"performed_by" minLength:"1" maxLength:"200"`
+	PerformedBy    string          `json:"performed_by,omitempty" maxLength:"200" doc:"Who did it. Default: the person who is signed in; a token has to name somebody."`
+	External       *External       `json:"external,omitempty" doc:"Somebody else who did it, with a firm, instead of performed_by."`
 	AppliedFrom    *rimewatch.Time `json:"applied_from,omitempty" doc:"Not before performed_at and not in the future. Default: performed_at."`
 	DueAt          *rimewatch.Time `json:"due_at,omitempty" doc:"After performed_at. Default: 12 months after it."`
 	Note           string          `json:"note,omitempty" maxLength:"2000"`
@@ -77,12 +79,10 @@ const (
 )
 
 // calibration checks a body by itself.
-func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration, *rimewatch.Error) {
-	var f wire.FieldErrors
-	f.NotBlank("performed_by", b.PerformedBy)
+func (b *CalibrationBody) calibration(by rimewatch.Doer, now rimewatch.Time, f *wire.FieldErrors) rimewatch.Calibration {
 	c := rimewatch.Calibration{
 		Field: rimewatch.ProductZoneTemp, Method: b.Method, Reference: b.Reference, AsFound: b.AsFound, AsLeft: b.AsLeft, Uncertainty: b.Uncertainty,
-		ReferenceID: b.ReferenceID, PerformedAt: now, PerformedBy: strings.TrimSpace(b.PerformedBy), Note: b.Note, RecordedAt: now,
+		ReferenceID: b.ReferenceID, PerformedAt: now, PerformedBy: by.Name, Performed: &by, Note: b.Note, RecordedAt: now,
 	}
 	if b.Field != "" {
 		c.Field, _ = rimewatch.FieldByName(b.Field)
@@ -121,7 +121,7 @@ func (b *CalibrationBody) calibration(now rimewatch.Time) (rimewatch.Calibration
 	if c.DueAt <= c.PerformedAt {
 		f.Add("due_at", "must be after performed_at")
 	}
-	return c, f.Err
+	return c
 }
 
 // mostOffset is the largest correction: more is a broken probe.
@@ -151,9 +151,14 @@ func (b *CalibrationBody) judge(c *rimewatch.Calibration, d *rimewatch.Device) {
 
 func (a *api) recordCalibration(ctx context.Context, in *httpapi.SerialBody[CalibrationBody]) (CalibrationData, error) {
 	c := httpapi.CallOf(ctx)
-	record, e := in.Body.calibration(c.Now)
-	if e != nil {
-		return CalibrationData{}, e
+	var f wire.FieldErrors
+	by, _, err := a.doers(ctx, names{performedBy: in.Body.PerformedBy, external: in.Body.External}, &f)
+	if err != nil {
+		return CalibrationData{}, err
+	}
+	record := in.Body.calibration(by, c.Now, &f)
+	if f.Err != nil {
+		return CalibrationData{}, f.Err
 	}
 	serial, err := in.Known()
 	if err != nil {

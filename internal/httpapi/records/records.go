@@ -1,7 +1,6 @@
 package records
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -115,27 +114,33 @@ func spanOf(from, to string, now, byDefault rimewatch.Time) (f, t rimewatch.Time
 
 // CorrectiveAction is what people did about an alert.
 type CorrectiveAction struct {
-	ID               int64                 `json:"id"`
-	AlertID          *int64                `json:"alert_id" doc:"null when it was done about no alert."`
-	ExcursionID      *int64                `json:"excursion_id" doc:"The excursion that it was recorded for; null when it was recorded for an alert, or for none."`
-	DeviceSerial     *string               `json:"device_serial" doc:"null when the device was deleted, and for an alert of a site."`
-	PerformedAt      rimewatch.Time        `json:"performed_at" nullable:"false"`
-	PerformedBy      string                `json:"performed_by"`
-	VerifiedBy       *string               `json:"verified_by" doc:"Another person; null = not verified."`
-	Cause            string                `json:"cause"`
-	Action           string                `json:"action" doc:"Immediate action."`
-	PreventiveAction string                `json:"preventive_action" doc:"What keeps it from happening again."`
-	Disposition      rimewatch.Disposition `json:"disposition" enum:"release,hold,discard,none" doc:"What became of the product; none = no product was concerned."`
-	Product          string                `json:"product" doc:"What was concerned: lots and amounts."`
-	RepairReference  string                `json:"repair_reference"`
-	RecordedBy       string                `json:"recorded_by"`
-	At               rimewatch.Time        `json:"at" nullable:"false" doc:"When it was recorded."`
+	ID                int64                  `json:"id"`
+	AlertID           *int64                 `json:"alert_id" doc:"null when it was done about no alert."`
+	ExcursionID       *int64                 `json:"excursion_id" doc:"The excursion that it was recorded for; null when it was recorded for an alert, or for none."`
+	DeviceSerial      *string                `json:"device_serial" doc:"null when the device was deleted, and for an alert of a site."`
+	PerformedAt       rimewatch.Time         `json:"performed_at" nullable:"false"`
+	PerformedBy       string                 `json:"performed_by"`
+	VerifiedBy        *string                `json:"verified_by" doc:"Another person; null = not verified."`
+	Performed         Doer                   `json:"performed" doc:"How it is known who did it."`
+	Verified          wire.Maybe[Doer]       `json:"verified" doc:"How it is known who verified it; null = not verified."`
+	VerifiedAt        rimewatch.Time         `json:"verified_at" doc:"When it was verified after it was recorded; null otherwise."`
+	Cause             string                 `json:"cause"`
+	Action            string                 `json:"action" doc:"Immediate action."`
+	PreventiveAction  string                 `json:"preventive_action" doc:"What keeps it from happening again."`
+	Disposition       *rimewatch.Disposition `json:"disposition" enum:"release,hold,discard,none" doc:"What became of the product; none = no product was concerned, null = nobody has said it."`
+	DispositionDetail string                 `json:"disposition_detail" doc:"In words, such as where it was moved."`
+	Product           string                 `json:"product" doc:"What was concerned: lots and amounts."`
+	RepairReference   string                 `json:"repair_reference"`
+	RecordedBy        string                 `json:"recorded_by"`
+	At                rimewatch.Time         `json:"at" nullable:"false" doc:"When it was recorded."`
 }
 
 func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
+	performed := x.PerformedDoer()
 	out := CorrectiveAction{
 		ID: x.ID, AlertID: wire.OrNull(x.AlertID), ExcursionID: wire.OrNull(x.ExcursionID), PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
-		PreventiveAction: x.PreventiveAction, Disposition: x.Disposition, Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
+		Performed: *doerJSON(&performed), Verified: wire.Maybe[Doer]{Value: doerJSON(x.VerifiedDoer())}, VerifiedAt: x.VerifiedAt, DispositionDetail: x.DispositionDetail,
+		PreventiveAction: x.PreventiveAction, Disposition: wire.OrNull(x.Disposition), Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}
 	if v, ok := a.Store.DeviceByID(x.DeviceID); ok {
 		out.DeviceSerial = &v.Serial
@@ -145,15 +150,17 @@ func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveActi
 
 // CorrectiveActionBody records what was done about an alert.
 type CorrectiveActionBody struct {
-	PerformedAt      *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
-	PerformedBy      string                `json:"performed_by" minLength:"1" maxLength:"200"`
-	VerifiedBy       *string               `json:"verified_by,omitempty" nullable:"true" maxLength:"200" doc:"A person other than performed_by. Records are never changed: to verify later, record the action again."`
-	Cause            string                `json:"cause" minLength:"1" maxLength:"2000"`
-	Action           string                `json:"action" minLength:"1" maxLength:"2000"`
-	PreventiveAction string                `json:"preventive_action,omitempty" maxLength:"2000"`
-	Disposition      rimewatch.Disposition `json:"disposition,omitempty" enum:"release,hold,discard,none" doc:"Default: none."`
-	Product          string                `json:"product,omitempty" maxLength:"2000"`
-	RepairReference  string                `json:"repair_reference,omitempty" maxLength:"200"`
+	PerformedAt       *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
+	PerformedBy       string                `json:"performed_by,omitempty" maxLength:"200" doc:"Who did it. Default: the person who is signed in; a token has to name somebody."`
+	External          *External             `json:"external,omitempty" doc:"Somebody else who did it, with a firm, instead of performed_by."`
+	VerifiedBy        *string               `json:"verified_by,omitempty" nullable:"true" maxLength:"200" doc:"A person other than performed_by; from a token 422 person_required. Later: POST /v1/corrective-actions/{id}/verify."`
+	Cause             string                `json:"cause" minLength:"1" maxLength:"2000"`
+	Action            string                `json:"action" minLength:"1" maxLength:"2000"`
+	PreventiveAction  string                `json:"preventive_action,omitempty" maxLength:"2000"`
+	Disposition       rimewatch.Disposition `json:"disposition,omitempty" enum:"release,hold,discard,none" doc:"Absent: it is not said."`
+	DispositionDetail string                `json:"disposition_detail,omitempty" maxLength:"500"`
+	Product           string                `json:"product,omitempty" maxLength:"2000"`
+	RepairReference   string                `json:"repair_reference,omitempty" maxLength:"200"`
 }
 
 // CorrectiveActionData is the data of the answer with one.
@@ -169,15 +176,13 @@ type CorrectiveActionList struct {
 func (a *api) recordCorrectiveAction(ctx context.Context, in *httpapi.AlertBody[CorrectiveActionBody]) (CorrectiveActionData, error) {
 	b := &in.Body
 	var f wire.FieldErrors
-	f.NotBlank("performed_by", b.PerformedBy)
 	f.NotBlank("cause", b.Cause)
 	f.NotBlank("action", b.Action)
 	x := rimewatch.CorrectiveAction{
 		AlertID: in.Number(), Cause: b.Cause, Action: b.Action, PreventiveAction: b.PreventiveAction, Product: b.Product, RepairReference: b.RepairReference,
-		Disposition: cmp.Or(b.Disposition, rimewatch.DispositionNone),
+		Disposition: b.Disposition, DispositionDetail: strings.TrimSpace(b.DispositionDetail),
 	}
-	x.VerifiedBy = verifier(b.VerifiedBy, b.PerformedBy, &f)
-	return a.record(ctx, &x, b.PerformedBy, b.PerformedAt, &f, func() error {
+	return a.record(ctx, &x, names{b.PerformedBy, b.External, b.VerifiedBy}, b.PerformedAt, &f, func() error {
 		_, err := a.Store.Alert(ctx, httpapi.CallOf(ctx).Workspace(), x.AlertID)
 		return err
 	})
@@ -185,9 +190,16 @@ func (a *api) recordCorrectiveAction(ctx context.Context, in *httpapi.AlertBody[
 
 // record stores what somebody did, where nothing is wrong with it and what it was done
 // about is there.
-func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by string, at *rimewatch.Time, f *wire.FieldErrors, find func() error) (CorrectiveActionData, error) {
+func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by names, at *rimewatch.Time, f *wire.FieldErrors, find func() error) (CorrectiveActionData, error) {
 	c := httpapi.CallOf(ctx)
-	x.WorkspaceID, x.At, x.PerformedAt, x.PerformedBy = c.Workspace(), c.Now, c.Now, strings.TrimSpace(by)
+	performed, verified, err := a.doers(ctx, by, f)
+	if err != nil {
+		return CorrectiveActionData{}, err
+	}
+	x.WorkspaceID, x.At, x.PerformedAt, x.PerformedBy, x.Performed = c.Workspace(), c.Now, c.Now, performed.Name, &performed
+	if verified != nil {
+		x.VerifiedBy, x.Verified = verified.Name, verified
+	}
 	if at != nil {
 		x.PerformedAt = *at
 	}
@@ -197,7 +209,6 @@ func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by stri
 	if err := find(); err != nil {
 		return CorrectiveActionData{}, err
 	}
-	var err error
 	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CorrectiveActionData{}, err
 	}
@@ -222,32 +233,32 @@ func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInpu
 
 // WorkBody records what was done to a device.
 type WorkBody struct {
-	PerformedAt      *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
-	PerformedBy      string                `json:"performed_by" minLength:"1" maxLength:"200"`
-	Action           string                `json:"action" minLength:"1" maxLength:"2000"`
-	RepairReference  string                `json:"repair_reference,omitempty" maxLength:"200"`
-	ExcursionID      *int64                `json:"excursion_id,omitempty" minimum:"1" doc:"An excursion of the device that no alert is about, such as one that was found late: the record stands below it in the temperature log."`
-	VerifiedBy       *string               `json:"verified_by,omitempty" nullable:"true" maxLength:"200" doc:"A person other than performed_by."`
-	Cause            string                `json:"cause,omitempty" maxLength:"2000"`
-	PreventiveAction string                `json:"preventive_action,omitempty" maxLength:"2000"`
-	Disposition      rimewatch.Disposition `json:"disposition,omitempty" enum:"release,hold,discard,none" doc:"Default: none."`
-	Product          string                `json:"product,omitempty" maxLength:"2000"`
+	PerformedAt       *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
+	PerformedBy       string                `json:"performed_by,omitempty" maxLength:"200" doc:"Who did it. Default: the person who is signed in; a token has to name somebody."`
+	External          *External             `json:"external,omitempty" doc:"Somebody else who did it, with a firm, instead of performed_by."`
+	Action            string                `json:"action" minLength:"1" maxLength:"2000"`
+	RepairReference   string                `json:"repair_reference,omitempty" maxLength:"200"`
+	ExcursionID       *int64                `json:"excursion_id,omitempty" minimum:"1" doc:"An excursion of the device that no alert is about, such as one that was found late: the record stands below it in the temperature log."`
+	VerifiedBy        *string               `json:"verified_by,omitempty" nullable:"true" maxLength:"200" doc:"A person other than performed_by; from a token 422 person_required. Later: POST /v1/corrective-actions/{id}/verify."`
+	Cause             string                `json:"cause,omitempty" maxLength:"2000"`
+	PreventiveAction  string                `json:"preventive_action,omitempty" maxLength:"2000"`
+	Disposition       rimewatch.Disposition `json:"disposition,omitempty" enum:"release,hold,discard,none" doc:"Absent: it is not said."`
+	DispositionDetail string                `json:"disposition_detail,omitempty" maxLength:"500"`
+	Product           string                `json:"product,omitempty" maxLength:"2000"`
 }
 
 func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) (CorrectiveActionData, error) {
 	b := &in.Body
 	var f wire.FieldErrors
-	f.NotBlank("performed_by", b.PerformedBy)
 	f.NotBlank("action", b.Action)
 	x := rimewatch.CorrectiveAction{
 		Action: b.Action, Cause: b.Cause, PreventiveAction: b.PreventiveAction, Product: b.Product, RepairReference: b.RepairReference,
-		Disposition: cmp.Or(b.Disposition, rimewatch.DispositionNone),
+		Disposition: b.Disposition, DispositionDetail: strings.TrimSpace(b.DispositionDetail),
 	}
 	if b.ExcursionID != nil {
 		x.ExcursionID = *b.ExcursionID
 	}
-	x.VerifiedBy = verifier(b.VerifiedBy, b.PerformedBy, &f)
-	return a.record(ctx, &x, b.PerformedBy, b.PerformedAt, &f, func() error {
+	return a.record(ctx, &x, names{b.PerformedBy, b.External, b.VerifiedBy}, b.PerformedAt, &f, func() error {
 		serial, err := in.Known()
 		if err != nil {
 			return err
@@ -256,18 +267,6 @@ func (a *api) recordWork(ctx context.Context, in *httpapi.SerialBody[WorkBody]) 
 		x.DeviceID = v.ID
 		return err
 	})
-}
-
-// verifier is who verified what somebody did: another person, "" = nobody.
-func verifier(by *string, performedBy string, f *wire.FieldErrors) string {
-	if by == nil {
-		return ""
-	}
-	name := strings.TrimSpace(*by)
-	if name != "" && strings.EqualFold(name, strings.TrimSpace(performedBy)) {
-		f.Add("verified_by", "must be another person than performed_by")
-	}
-	return name
 }
 
 // WorkListInput names a device and a span of time.
@@ -301,8 +300,13 @@ func (a *api) recordRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/alerts/{id}/corrective-action", Sited: true, ID: "record-corrective-action", Tag: "Records", Summary: "Record what was done about an alert",
-			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodePersonRequired},
 			Description: "Records cannot be changed, and can also be added to resolved alerts. An action must be verified by someone other than the person who performed it.", Bind: httpapi.Handle(a.recordCorrectiveAction),
+		},
+		{
+			Method: http.MethodPost, Path: "/v1/corrective-actions/{id}/verify", Sited: true, ID: "verify-corrective-action", Tag: "Records", Summary: "Verify what was done",
+			Access: httpapi.Person(rimewatch.RoleTechnician, "a record is verified by a person, who is another than the one who did it"), Also: []rimewatch.Code{rimewatch.CodeConflict},
+			Description: "Adds to a record that the person who is signed in has verified it, once and for all. Nothing else of a record is ever changed.", Bind: httpapi.Handle(a.verify),
 		},
 		{
 			Method: http.MethodGet, Path: "/v1/alerts/{id}/corrective-actions", Sited: true, ID: "list-corrective-actions", Tag: "Records", Summary: "List what was done about an alert",
@@ -310,7 +314,7 @@ func (a *api) recordRoutes() []httpapi.Route {
 		},
 		{
 			Method: http.MethodPost, Path: "/v1/devices/{serial}/corrective-actions", Sited: true, ID: "record-work", Tag: "Records", Summary: "Record what was done to a device",
-			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated,
+			Access: httpapi.Scope(rimewatch.ScopeAlertsWrite), Body: httpapi.JSONBody, Status: http.StatusCreated, Also: []rimewatch.Code{rimewatch.CodePersonRequired},
 			Description: "Work that no alert asked for, such as a cleaned condenser, or what was done about an excursion that no alert is about. It is marked on the device's charts and stands in its temperature log. Records cannot be changed.", Bind: httpapi.Handle(a.recordWork),
 		},
 		{

@@ -130,6 +130,7 @@ func TestStaysWithPeople(t *testing.T) {
 	for _, id := range []string{"list-acts", "get-act", "undo-act"} {
 		want[id] = "only what people do waits, tokens act at once"
 	}
+	want["verify-corrective-action"] = "a record is verified by a person, who is another than the one who did it"
 	got := make(map[string]string)
 	r := newRig(t, withSources)
 	for i := range r.api.Routes() {

@@ -93,6 +93,7 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 		r.t.Fatal(a.body)
 	}
 	ids["alerts"] = int64(id)
+	made("corrective-actions", "/v1/devices/"+serial+"/corrective-actions", `{"action":"x"}`, "corrective_action")
 	made("silences", "/v1/silences", `{"match":{},"everything":true,"ends_at":"`+end+`"}`, "silence")
 	made("maintenance-windows", "/v1/maintenance-windows", `{"reason":"x","everything":true,"ends_at":"`+end+`"}`, "maintenance_window")
 }

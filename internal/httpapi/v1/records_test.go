@@ -48,6 +48,36 @@ func TestExcursions(t *testing.T) {
 	})
 }
 
+// Who did something is who is signed in, unless somebody else is named; who verifies it is another person, signed in,
+// once and for all. Nothing that a program says reads as done by a person.
+func TestDoers(t *testing.T) {
+	r := newRig(t)
+	r.do(post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer"}`))
+	const path, verify = "/v1/devices/A/corrective-actions", "/v1/corrective-actions/%d/verify"
+	is := func(kind, name, firm string) map[string]any {
+		return map[string]any{"data.corrective_action.performed.kind": kind, "data.corrective_action.performed.name": name, "data.corrective_action.performed.firm": firm, "data.corrective_action.performed_by": name}
+	}
+	r.run(t, []scenario{
+		{name: "oneself", req: r.browser(post(path, "", `{"action":"a"}`)), status: 201, want: is("person", "Olga", ""), anyEvents: true},
+		{name: "oneself, by name", req: r.browser(post(path, "", `{"action":"a","performed_by":"olga "}`)), status: 201, want: is("person", "Olga", ""), anyEvents: true},
+		{name: "oneself, by address", req: r.browser(post(path, "", `{"action":"a","performed_by":"Olga@example.com"}`)), status: 201, want: is("person", "Olga", ""), anyEvents: true},
+		{name: "somebody else", req: r.browser(post(path, "", `{"action":"a","performed_by":"Bo"}`)), status: 201, want: is("external", "Bo", ""), anyEvents: true},
+		{name: "with a firm", req: r.browser(post(path, "", `{"action":"a","external":{"name":"Bo","firm":"Polar"}}`)), status: 201, want: is("external", "Bo", "Polar"), anyEvents: true},
+		{name: "both", req: r.browser(post(path, "", `{"action":"a","performed_by":"Bo","external":{"name":"Bo"}}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"external"}},
+		{name: "a program names nobody", req: post(path, r.full, `{"action":"a"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"performed_by"}},
+		{name: "a program says Olga", req: post(path, r.full, `{"action":"a","performed_by":"Olga"}`), status: 201, want: is("token", "Olga", ""), anyEvents: true},
+		{name: "a calibration by oneself", req: r.browser(post("/v1/devices/A/calibrations", "", `{"method":"ice_point","reference":0,"as_found":0.1}`)), status: 201, want: map[string]any{"data.calibration.performed.kind": "person", "data.calibration.performed_by": "Olga"}, anyEvents: true},
+		{name: "a calibration by a program", req: post("/v1/devices/A/calibrations", r.full, `{"method":"ice_point","reference":0,"as_found":0.1,"performed_by":"Ana"}`), status: 201, want: map[string]any{"data.calibration.performed.kind": "token", "data.calibration.performed.token": "test"}, anyEvents: true},
+		{name: "one's own work", req: r.browser(post(fmt.Sprintf(verify, 1), "", "")), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}},
+		{name: "what a program says that one did", req: r.browser(post(fmt.Sprintf(verify, 6), "", "")), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}},
+		{name: "a program verifies", req: post(fmt.Sprintf(verify, 4), r.full, ""), status: 403, code: rimewatch.CodeForbidden},
+		{name: "another's work", req: r.browser(post(fmt.Sprintf(verify, 4), "", "")), status: 200, want: map[string]any{"data.corrective_action.verified_by": "Olga", "data.corrective_action.verified.kind": "person", "data.corrective_action.verified_at": "2026-11-20T12:00:00.000Z"}, anyEvents: true},
+		{name: "once more", req: r.browser(post(fmt.Sprintf(verify, 4), "", "")), status: 200, want: map[string]any{"data.corrective_action.verified_at": "2026-11-20T12:00:00.000Z"}, anyEvents: true},
+		{name: "nothing", req: r.browser(post(fmt.Sprintf(verify, 99), "", "")), status: 404, code: rimewatch.CodeNotFound},
+		{name: "in the audit trail", req: r.browser(get("/v1/audit?action=corrective_action.verified", "")), status: 200, want: map[string]any{"data.pagination.total": 1, "data.entries.0.actor": "Olga <olga@example.com>", "data.chain_ok": true}},
+	})
+}
+
 func TestCorrectiveActions(t *testing.T) {
 	r := newRig(t)
 	r.do(post("/v1/devices", r.full, `{"serial":"A","equipment_type":"walkin_freezer","limits":{"delay_s":0,"critical_delay_s":0}}`))
@@ -65,8 +95,9 @@ func TestCorrectiveActions(t *testing.T) {
 				"data.corrective_action.verified_by": "Bo Lind", "data.corrective_action.disposition": "discard", "data.corrective_action.recorded_by": "Olga <olga@example.com>", "data.corrective_action.at": "2026-11-20T12:00:00.000Z",
 			},
 		},
-		{name: "the least, by a token", req: post(path, r.full, least), status: 201, want: map[string]any{"data.corrective_action.verified_by": nil, "data.corrective_action.disposition": "none", "data.corrective_action.performed_at": "2026-11-20T12:00:00.000Z", "data.corrective_action.recorded_by": "token test"}},
-		{name: "verified by oneself", req: post(path, r.full, `{"performed_by":"Ana","verified_by":" ANA ","cause":"c","action":"a"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}},
+		{name: "the least, by a token", req: post(path, r.full, least), status: 201, want: map[string]any{"data.corrective_action.verified_by": nil, "data.corrective_action.verified": nil, "data.corrective_action.disposition": nil, "data.corrective_action.performed.kind": "token", "data.corrective_action.performed.token": "test", "data.corrective_action.performed_at": "2026-11-20T12:00:00.000Z", "data.corrective_action.recorded_by": "token test"}},
+		{name: "a program knows nobody who verified", req: post(path, r.full, `{"performed_by":"Ana","verified_by":"Bo","cause":"c","action":"a"}`), status: 422, code: rimewatch.CodePersonRequired, fields: []string{"verified_by"}},
+		{name: "verified by oneself", req: r.browser(post(path, "", `{"performed_by":"Ana","verified_by":" ANA ","cause":"c","action":"a"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}},
 		{name: "blank and to come", req: post(path, r.full, `{"performed_by":" ","cause":" ","action":" ","performed_at":"2026-11-21T00:00:00Z"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"action", "cause", "performed_at", "performed_by"}},
 		{name: "unknown fields", req: post(path, r.full, `{"performed_by":"A","cause":"c","action":"a","disposition":"eat","lot":1}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"disposition", "lot"}},
 		{name: "of another workspace", req: post(path, r.otherFull, least), status: 404, code: rimewatch.CodeAlertNotFound},
@@ -114,10 +145,10 @@ func TestLateExcursion(t *testing.T) {
 		{name: "listed", req: get("/v1/excursions", r.read), status: 200, want: map[string]any{
 			"data.excursions.0.from": "2026-11-20T11:20:00.000Z", "data.excursions.0.to": "2026-11-20T11:47:00.000Z", "data.excursions.0.peak": -9, "data.excursions.1": nil}, anyEvents: true},
 		{name: "nobody is told", req: get("/v1/alerts?status=all", r.read), status: 200, want: map[string]any{"data.alerts.0": nil}, anyEvents: true},
-		{name: "in full", req: post(path, r.full, `{"performed_by":"Ana","verified_by":"Bo","cause":"Door left open","action":"Moved 12 kg","disposition":"discard","excursion_id":1}`), status: 201,
+		{name: "in full", req: r.browser(post(path, "", `{"performed_by":"Ana","verified_by":"Bo","cause":"Door left open","action":"Moved 12 kg","disposition":"discard","excursion_id":1}`)), status: 201,
 			want: map[string]any{"data.corrective_action.excursion_id": 1, "data.corrective_action.alert_id": nil, "data.corrective_action.verified_by": "Bo", "data.corrective_action.disposition": "discard"}, anyEvents: true},
 		{name: "of another device", req: post("/v1/devices/B/corrective-actions", r.full, `{"performed_by":"Ana","action":"a","excursion_id":1}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"excursion_id"}, anyEvents: true},
-		{name: "verified by oneself", req: post(path, r.full, `{"performed_by":"Ana","verified_by":"ana","action":"a"}`), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}, anyEvents: true},
+		{name: "verified by oneself", req: r.browser(post(path, "", `{"performed_by":"Ana","verified_by":"ana","action":"a"}`)), status: 422, code: rimewatch.CodeValidationFailed, fields: []string{"verified_by"}, anyEvents: true},
 		{name: "below it", req: get(log, r.full), status: 200, want: map[string]any{
 			"data.report.devices.0.excursions.0.corrective_actions.0.action": "Moved 12 kg", "data.report.devices.0.corrective_actions.0": nil}, anyEvents: true},
 	})

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -129,9 +130,62 @@ func actionOwner(conn Conn, a *rimewatch.CorrectiveAction) (*rimewatch.AlertTran
 	return line, err
 }
 
+const actionColumns = "SELECT id, workspace_id, alert_id, device_id, performed_at, body FROM corrective_action WHERE workspace_id = ?"
+
+func readAction(row Row) (a rimewatch.CorrectiveAction, err error) {
+	a = rimewatch.CorrectiveAction{
+		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), AlertID: row.ColumnInt64(2), DeviceID: row.ColumnInt64(3), PerformedAt: columnTime(row, 4),
+	}
+	if err = json.Unmarshal([]byte(row.ColumnText(5)), &a); err != nil {
+		err = fmt.Errorf("corrective action %d: %w", a.ID, err)
+	}
+	return a, err
+}
+
+func oneAction(conn Conn, workspaceID, id int64) (a rimewatch.CorrectiveAction, err error) {
+	var damaged error
+	err = one(conn, store.ErrNoRecord(), actionColumns+" AND id = ?", func(row Row) { a, damaged = readAction(row) }, workspaceID, id)
+	return a, cmp.Or(err, damaged)
+}
+
+// CorrectiveAction implements store.Records.
+func (t Records) CorrectiveAction(ctx context.Context, workspaceID, id int64) (a rimewatch.CorrectiveAction, err error) {
+	err = t.read(ctx, func(conn Conn) (err error) {
+		a, err = oneAction(conn, workspaceID, id)
+		return err
+	})
+	return a, err
+}
+
+// VerifyCorrectiveAction implements store.Records.
+func (t Records) VerifyCorrectiveAction(ctx context.Context, workspaceID, id int64, d rimewatch.Doer, now rimewatch.Time) (a rimewatch.CorrectiveAction, err error) {
+	err = t.write(ctx, func(conn Conn) (err error) {
+		if a, err = oneAction(conn, workspaceID, id); err != nil {
+			return err
+		}
+		was := a.Verified
+		if err := a.Verify(d, now); err != nil || a.Verified == was {
+			return err
+		}
+		body, err := json.Marshal(&a)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.Exec("UPDATE corrective_action SET body = ? WHERE id = ?", string(body), id); err != nil {
+			return err
+		}
+		about := subject("device", a.DeviceID)
+		if a.AlertID != 0 {
+			about = subject("alert", a.AlertID)
+		}
+		return t.audit(ctx, conn, workspaceID, "corrective_action.verified", about, store.Fields{"id": a.ID, "verified_by": a.VerifiedBy})
+	})
+	return a, err
+}
+
 // CorrectiveActions implements store.Records.
 func (t Records) CorrectiveActions(ctx context.Context, workspaceID, alertID, deviceID int64, from, to rimewatch.Time) (list []rimewatch.CorrectiveAction, err error) {
-	query, args := "SELECT id, workspace_id, alert_id, device_id, performed_at, body FROM corrective_action WHERE workspace_id = ? AND performed_at >= ? AND performed_at < ?", []any{workspaceID, int64(from), int64(to)}
+	query, args := actionColumns+" AND performed_at >= ? AND performed_at < ?", []any{workspaceID, int64(from), int64(to)}
 	if alertID != 0 {
 		query, args = query+" AND alert_id = ?", append(args, alertID)
 	}
@@ -141,12 +195,8 @@ func (t Records) CorrectiveActions(ctx context.Context, workspaceID, alertID, de
 	var damaged error
 	err = t.readLong(ctx, func(conn Conn) error {
 		return each(conn, query+" ORDER BY performed_at, id", func(row Row) {
-			a := rimewatch.CorrectiveAction{
-				ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), AlertID: row.ColumnInt64(2), DeviceID: row.ColumnInt64(3), PerformedAt: columnTime(row, 4),
-			}
-			if err := json.Unmarshal([]byte(row.ColumnText(5)), &a); err != nil {
-				damaged = fmt.Errorf("corrective action %d: %w", a.ID, err)
-			}
+			a, err := readAction(row)
+			damaged = cmp.Or(damaged, err)
 			list = append(list, a)
 		}, args...)
 	})
