@@ -213,7 +213,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	if diff := cmp.Diff(alert, told); diff != "" {
 		t.Errorf("the alert of the message is not that of the API:\n%s", diff)
 	}
-	if first.body.Data.Link != "https://watch.example.org/alerts/1" || first.body.Data.Device.Serial != "F-1" {
+	if first.body.Data.Link != "https://watch.example.org/w/corner-shop/alerts/1" || first.body.Data.Device.Serial != "F-1" {
 		t.Errorf("the message links to %q, device %+v", first.body.Data.Link, first.body.Data.Device)
 	}
 

@@ -617,7 +617,7 @@ func (b *batch) put(list []*rimewatch.Delivery, through int64) error {
 }
 
 func (s *Service) context(w *rimewatch.Workspace, l rimewatch.Locale, key string, zone *time.Location, now rimewatch.Time) *message.Context {
-	c := &message.Context{Key: key, Locale: l, Workspace: message.Ref{ID: w.ID, Name: w.Name}, Zone: zone, Now: now}
+	c := &message.Context{Key: key, Locale: l, Workspace: message.Ref{ID: w.ID, Name: w.Name, Slug: w.Slug}, Zone: zone, Now: now}
 	if s.cfg.Address != nil {
 		c.PublicURL = s.cfg.Address(s.ctx)
 	}

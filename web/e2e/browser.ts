@@ -139,7 +139,7 @@ export class Visitor {
     await this.page.getByLabel(said('E-mail')).fill(email);
     await this.page.getByLabel(said('Password')).fill(password);
     await this.page.getByRole('button', { name: said('Sign in') }).click();
-    await this.page.waitForURL(this.url + '/');
+    await this.page.waitForURL(/\/w\/[a-z0-9-]+\/$/);
   }
 
   /** settled waits until the page has loaded what it shows. */
@@ -152,7 +152,8 @@ export class Visitor {
 
   /** kept is what this browser has kept of the API by that key, for when there is no network. */
   kept(key: string) {
-    return this.page.evaluate(async (k) => (await caches.match('/kept/' + encodeURIComponent(k), { cacheName: 'values' }))?.text(), key);
+    // Of the workspace of the address, where that is one.
+    return this.page.evaluate(async (k) => (await caches.match('/kept' + (/^\/w(\/[^/]+)/.exec(location.pathname)?.[1] ?? '') + '/' + encodeURIComponent(k), { cacheName: 'values' }))?.text(), key);
   }
 
   /** drawn waits until the page has drawn what it knows. */
@@ -215,7 +216,7 @@ export class Visitor {
   async fineIn(what: string, themes: Theme[]) {
     await this.fits(what);
     none(await this.page.evaluate(untidy), `${what}: what does not fit`);
-    if (new URL(this.page.url()).pathname === '/wall') return none(await this.flaws(), `${what}: axe`); // it is dark, whatever is asked for
+    if (new URL(this.page.url()).pathname.endsWith('/wall')) return none(await this.flaws(), `${what}: axe`); // it is dark, whatever is asked for
     for (const [i, theme] of themes.entries()) {
       await this.page.emulateMedia({ colorScheme: theme });
       await this.page.locator(`html[data-theme=rime-${theme}]`).waitFor();

@@ -101,7 +101,7 @@ describe('connecting', () => {
     await page.getByText('Saved.').waitFor();
     expect(await copied()).toContain('http://192.168.1.20:8080/in/in_');
     await page.goto('/labels');
-    await page.getByRole('img', { name: 'http://192.168.1.20:8080/devices/' }).first().waitFor();
+    await page.getByRole('img', { name: 'http://192.168.1.20:8080/w/corner-shop/devices/' }).first().waitFor();
     expect(await page.getByText('only this computer can reach').count()).toBe(0);
     await page.goto('/settings/general');
     await page.getByLabel('Address of this server').selectOption('other');

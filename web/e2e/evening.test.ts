@@ -73,7 +73,7 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     await page.getByLabel(said('E-mail')).fill('ada@example.com');
     await page.getByLabel(said('Password')).fill('a walk-in at three');
     await page.getByRole('button', { name: told('Set up') }).click();
-    await page.waitForURL(server.url + '/');
+    await page.waitForURL(server.url + '/w/corner-shop/');
   });
 
   it('2: a sensor is connected, and its first reading arrives', async () => {
@@ -99,7 +99,7 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     await page.goto('/');
     await page.getByText(said('Nobody would be told of an alert: there is no way to notify anybody yet.')).waitFor();
     await owner.fine('an overview of which nobody is told');
-    expect(await page.getByRole('link', { name: said('Choose how people are notified') }).getAttribute('href')).toBe('/settings/notifications');
+    expect(await page.getByRole('link', { name: said('Choose how people are notified') }).getAttribute('href')).toBe('/w/corner-shop/settings/notifications');
     guided('Settings → Notifications');
     await page.getByRole('navigation', { name: said('Main') }).getByRole('link', { name: said('Settings') }).filter({ visible: true }).click();
     await page.getByRole('link', { name: said('Notifications') }).click();
@@ -136,13 +136,13 @@ describe.each(['en-GB', 'es-ES'])('in %s', (locale) => {
     // The menu is out of the way of the page that it led to.
     await mobile.page.getByLabel(said('Account menu')).click();
     await mobile.page.getByRole('link', { name: said('Account'), exact: true }).click();
-    await mobile.page.waitForURL(server.url + '/account');
+    await mobile.page.waitForURL(server.url + '/w/corner-shop/account');
     await mobile.page.getByRole('link', { name: said('Account'), exact: true }).waitFor({ state: 'hidden' });
     await mobile.page.goto('/');
 
     // For a trial it is not an hour until somebody is alerted.
     await page.goto('/');
-    await page.locator('a[href^="/devices/"]').first().click();
+    await page.locator('a[href*="/devices/"]').first().click();
     await page.getByRole('button', { name: told('Edit') }).click();
     const delay = dialog().getByLabel(told('Alert when too warm for, min'));
     await delay.fill('1');

@@ -32,7 +32,7 @@ describe('the first day', () => {
     await page.getByLabel('E-mail').fill('ada@example.com');
     await page.getByLabel('Password').fill('a walk-in at three');
     await page.getByRole('button', { name: 'Set up' }).click();
-    await page.waitForURL(server.url + '/');
+    await page.waitForURL(server.url + '/w/corner-shop/');
     await owner.fine('an empty overview');
   });
 

@@ -41,38 +41,48 @@ async function arrive(person: { email: string; password: string }): Promise<Visi
   return v;
 }
 
-describe('another window of the same browser', () => {
-  it('that goes to another workspace takes this one along', async () => {
-    await page.goto('/devices/WIC-3');
-    await live(page);
-    await meBecomes((me) => Object.assign(me.workspace, { id: me.workspace.id + 1, name: 'Another Shop' }));
-    const other = await page.context().newPage();
-    await other.goto('/policies');
-    await other.evaluate(() => new BroadcastChannel('session').postMessage('')); // as session.look does
-    await page.waitForURL(server.url + '/');
-    await shown('Another Shop').waitFor();
-    await page.unroute('**/api/v1/me');
+describe('two tabs in two workspaces', () => {
+  it('stay where they are, and a link of before finds the one that has what is meant', async () => {
+    const bea = { email: 'bea@example.com', password: 'a fish counter at four' };
+    server.run(bea.password, 'user', 'add', bea.email, '--workspace', 'Another Shop', '--create', '--role', 'owner', '--password-stdin');
+    const [theirs, mine] = [new Office(server.url), new Office(server.url)];
+    await theirs.send('POST', '/v1/auth/sign-in', bea);
+    const person = await office.hire('viewer'); // another than the one whom the rest is about
+    const { secret } = await theirs.send('POST', '/v1/members', { email: person.email, role: 'admin' });
+    await mine.send('POST', '/v1/auth/sign-in', person);
+    await mine.send('POST', '/v1/me/invitations', { secret });
+    const v = await arrive(person);
+    await v.page.goto('/w/corner-shop/devices/WIC-3');
+    await live(v.page);
+    v.nothingAt = /OTHER-1|WIC-1|NOBODYS/; // each of the two is asked
+    const other = await v.page.context().newPage();
+    await other.goto('/w/another-shop/settings/devices');
+    await live(other);
+    await other.getByText('Another Shop').filter({ visible: true }).first().waitFor();
+    await other.getByRole('button', { name: 'Add device' }).first().waitFor();
+    await other.evaluate(() => fetch('/api/v1/devices', { method: 'POST', headers: { 'Content-Type': 'application/json', 'Rimewatch-Workspace': 'another-shop' }, body: '{"serial":"OTHER-1","name":"Their freezer","equipment_type":"walkin_freezer"}' }));
+    await other.getByText('Their freezer').first().waitFor();
+    // What is done in one is done in its own workspace, and the other goes on with its own.
+    await v.page.bringToFront();
+    await v.page.evaluate(() => dispatchEvent(new Event('focus')));
+    await v.page.getByRole('link', { name: 'Overview' }).filter({ visible: true }).first().click();
+    await v.page.waitForURL('**/w/corner-shop/');
+    await v.page.getByText('Walk-in 1').first().waitFor();
+    expect(await v.page.getByText('Their freezer').count()).toBe(0);
+    for (const [at, was, is] of [
+      [v.page, '/devices/OTHER-1', '/w/another-shop/devices/OTHER-1'],
+      [other, '/devices/WIC-1', '/w/corner-shop/devices/WIC-1'],
+    ] as const) {
+      await at.goto(was);
+      await at.waitForURL('**' + is);
+      await live(at);
+    }
+    await other.goto('/devices/NOBODYS');
+    await other.getByRole('heading', { name: 'Which workspace is meant?' }).waitFor();
+    await other.getByRole('button', { name: 'Another Shop' }).click();
+    await other.waitForURL('**/w/another-shop/devices/NOBODYS');
     await other.close();
-    await page.goto('/');
-    await shown('Corner Shop').waitFor();
-  });
-});
-
-describe('who goes to another workspace', () => {
-  it('takes nothing along that was kept of this one', async () => {
-    await page.goto('/devices/WIC-1');
-    await live(page);
-    await expect.poll(() => visitor.kept('device wic-1')).toContain('Walk-in 1');
-    await meBecomes(({ memberships, workspace }) => memberships.push({ ...memberships[0]!, workspace_id: workspace.id + 1, workspace_name: 'Another Shop' }));
-    await page.route('**/api/v1/me/workspace', (route) => route.fulfill({ json: { success: true, data: {} } }));
-    await page.reload();
-    await page.getByLabel('Account menu').click();
-    await page.getByRole('button', { name: 'Go to Another Shop' }).click();
-    await page.waitForURL(server.url + '/');
-    expect(await visitor.kept('device wic-1')).toBeUndefined();
-    await page.unrouteAll({ behavior: 'ignoreErrors' });
-    await page.goto('/');
-    await live(page);
+    await v.leave();
   });
 });
 

@@ -1,5 +1,5 @@
 // A server of its own for every test file: the real binary with an empty store.
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,6 +35,11 @@ export class Server {
       child.on('exit', (status) => reject(new Error(`the server ended with ${status}:\n${log}`)));
     });
     return new Server(child, data, said);
+  }
+
+  /** run does what a command of the operator does, beside the server. */
+  run(typed: string, ...args: string[]) {
+    execFileSync('../bin/rimewatch', [...args, '--data', join(this.data, 'store')], { input: typed + '\n' });
   }
 
   async stop() {

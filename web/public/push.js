@@ -26,8 +26,14 @@ function show(told) {
 
 /** acknowledge asks as the page does, with the session of this browser. */
 async function acknowledge(told) {
-  const done = await fetch(`/api/v1/alerts/${told.alert_id}/acknowledge`, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: '{}' }).catch(() => null);
+  const done = await fetch(`/api/v1/alerts/${told.alert_id}/acknowledge`, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...named(told.path) }, body: '{}' }).catch(() => null);
   await show({ ...told, alert_id: 0, urgent: false, body: done?.ok ? told.done : told.failed });
+}
+
+/** named: a path names the workspace that it is in. */
+function named(path) {
+  const slug = /^\/w\/([^/]+)/.exec(path ?? '')?.[1];
+  return slug ? { 'Rimewatch-Workspace': slug } : {};
 }
 
 async function visit(path = '/') {

@@ -13,7 +13,8 @@
 
   const read = [language, ...navigator.languages].filter(Boolean);
   const parts = JSON.parse(document.currentScript.dataset.parts ?? '{}');
-  const overview = location.pathname === '/';
+  const slug = /^\/w\/([^/]+)/.exec(location.pathname)?.[1];
+  const overview = /^\/(w\/[^/]+\/?)?$/.test(location.pathname);
   const tag = read.flatMap((l) => [l, l.split('-')[0]]).find((l) => l === 'en' || parts[l]);
   for (const href of [...((overview && parts.overview) || []), ...(parts[tag] ?? [])]) document.head.append(Object.assign(document.createElement('link'), { rel: 'modulepreload', href }));
 
@@ -21,7 +22,7 @@
   window.ahead = {};
   const ask = (path) => {
     const url = '/api/v1/' + path;
-    const headers = { Accept: 'application/json', 'Accept-Language': read.join() };
+    const headers = { Accept: 'application/json', 'Accept-Language': read.join(), ...(slug && { 'Rimewatch-Workspace': slug }) };
     const answer = fetch(url, { headers, signal: AbortSignal.timeout(60_000) }).then(async (answer) => {
       const { role } = path === 'setup' && answer.ok ? (await answer.clone().json()).data : {};
       // Nothing that would be refused: the browser would show it as an error.

@@ -75,7 +75,7 @@ try {
       return (await tab.evaluate(() => performance.now())).toFixed(0);
     };
     const headline = await since(() => document.querySelector('h1:not(.sr-only)'));
-    const usable = await since(() => document.querySelectorAll('a[href^="/devices/"]').length > 2);
+    const usable = await since(() => document.querySelectorAll('a[href*="/devices/"]').length > 2);
     const { transferred, shift } = await tab.evaluate(() => ({
       transferred: performance.getEntriesByType('resource').reduce((n, r) => n + r.transferSize, 0),
       shift: performance.getEntriesByType('layout-shift').reduce((n, e) => n + e.value, 0),
@@ -92,7 +92,7 @@ try {
     tab.on('pageerror', (e) => console.error(e.message));
     for (const which of ['cold', 'warm', 'warm']) {
       await tab.goto(url + '/', { waitUntil: 'commit' });
-      await tab.waitForFunction(() => document.querySelectorAll('a[href^="/devices/"]').length > 8);
+      await tab.waitForFunction(() => document.querySelectorAll('a[href*="/devices/"]').length > 8);
       const shown = await tab.evaluate(() => performance.now());
       await tab.waitForFunction((n) => document.querySelector('[aria-pressed]')?.textContent?.replace(/\D/g, '') === String(n), devices);
       const complete = await tab.evaluate(() => performance.now());

@@ -1,25 +1,52 @@
+import { anybodys, pageAt, parted } from './addresses';
+import { here } from './api/here';
+
 // The address bar is the state of the UI: what a page shows can be bookmarked,
-// sent to a colleague and found again with "back".
+// sent to a colleague and found again with "back". Every page but those that anybody may see is one of a
+// workspace, /w/{slug}/…: what a page shows does not depend on what another window looks at.
+
+/** linkTo is the address of a page in the workspace of this one. */
+export function linkTo(path: string): string {
+  void router?.slug; // a link that was drawn before the workspace was known is drawn again
+  return pageAt(path);
+}
+
 class Router {
-  path = $state(location.pathname);
+  /** The path of the page within its workspace. */
+  path = $state(parted(location.pathname).path);
   search = $state.raw(new URLSearchParams(location.search));
 
+  /** The slug that the address names, '' = none. */
+  slug = $state(parted(location.pathname).slug);
+
   constructor() {
+    here.slug = this.slug;
     addEventListener('popstate', () => this.read());
     document.addEventListener('click', (e) => this.click(e));
   }
 
   private read() {
-    this.path = location.pathname;
+    ({ path: this.path, slug: this.slug } = parted(location.pathname));
     this.search = new URLSearchParams(location.search);
   }
 
   /** go opens an address of the UI. */
   go(to: string, options: { replace?: boolean; keepScroll?: boolean } = {}) {
     const from = this.path;
-    history[options.replace ? 'replaceState' : 'pushState']({}, '', to);
+    history[options.replace ? 'replaceState' : 'pushState']({}, '', linkTo(to));
     this.read();
     if (this.path !== from && !options.keepScroll) scrollTo(0, 0);
+  }
+
+  /** enter puts the workspace into the address of a page that is one of it. */
+  enter(slug: string) {
+    here.slug = slug;
+    if (this.slug !== slug && !anybodys.test(this.path)) this.go(this.path + location.search + location.hash, { replace: true, keepScroll: true });
+  }
+
+  /** Whether the page is one that anybody may see. */
+  get open(): boolean {
+    return anybodys.test(this.path);
   }
 
   /** param reads one value of the query. */

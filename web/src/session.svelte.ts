@@ -1,6 +1,7 @@
 // Who is signed in, and what they may do.
 import { api, ask, whenSignedOut, type Failure, type Me } from './api/client';
 import { forget, keep, kept, away } from './live/kept';
+import { here } from './api/here';
 import { router } from './router.svelte';
 import { reader } from './words/reader.svelte';
 import { choose } from './words/tr';
@@ -20,7 +21,7 @@ class Session {
   known = $state(false);
   failed = $state.raw<Error | null>(null);
   /** Why a signed-in person may do nothing in the workspace that the session looks at; '' otherwise. */
-  shutOut = $state<'' | 'membership' | 'second_factor'>('');
+  shutOut = $state<'' | 'membership' | 'second_factor' | 'which'>('');
   /** The session has ended under a form that is not sent yet: the page stays, and who signs in again goes on. */
   lapsed = $state(false);
   /** Whoever is signed in is signing out: nothing is asked any more that would be refused. */
@@ -36,11 +37,15 @@ class Session {
       // error in the browser's console of everybody who is not signed in.
       const { needed, signed_in } = await ask(api.GET('/v1/setup'));
       this.needsSetup = needed;
-      if (signed_in) this.adopt(await ask(api.GET('/v1/me')));
-      else this.ended();
+      if (!signed_in) this.ended();
+      else if (!(await this.found())) this.shutOut = 'which';
+      else this.adopt(await ask(api.GET('/v1/me')));
     } catch (e) {
       const { status, fields } = e as Partial<Failure>;
-      if (status === 403) {
+      if (status === 404 && router.slug) {
+        this.ended(true);
+        this.shutOut = 'membership';
+      } else if (status === 403) {
         this.ended(true);
         this.shutOut = fields?.second_factor ? 'second_factor' : 'membership';
       } else if (status === 401) this.ended(); // between the two questions
@@ -52,6 +57,21 @@ class Session {
     this.known = true;
   }
 
+  /** found finds the workspace of an address of before, which names none: the one that has what is meant. It reports whether there is but one. */
+  private async found(): Promise<boolean> {
+    const thing = /^\/(devices|alerts)\/[^/]+$/.exec(router.path);
+    if (this.me || router.slug || !thing) return true;
+    const { memberships } = await ask(api.GET('/v1/me/workspaces'));
+    if (memberships.length < 2) return true;
+    const has: string[] = [];
+    for (const m of memberships) {
+      const answer = await fetch('/api/v1' + router.path, { headers: { 'Rimewatch-Workspace': m.workspace_slug } });
+      if (answer.ok) has.push(m.workspace_slug);
+    }
+    if (has.length === 1) location.replace(`/w/${has[0]}${router.path}${location.search}`);
+    return has.length === 1;
+  }
+
   /** restore shows what was last known to whom it was shown then, and reports whether anything was. */
   private async restore(): Promise<boolean> {
     const had = this.known ? null : await kept<Me>('me');
@@ -61,16 +81,18 @@ class Session {
   }
 
   adopt(me: Me) {
-    void keep('me', me);
     this.take(me);
+    void keep('me', me);
+    void keep('me', me, undefined, ''); // for an address that names no workspace
   }
 
   private take(me: Me) {
     const was = this.me;
     if (was && (was.user.id !== me.user.id || was.workspace.id !== me.workspace.id)) {
-      location.assign('/'); // what is on the screen is of another one
+      location.assign(`/w/${me.workspace.slug}/`); // what is on the screen is of another one
       return;
     }
+    router.enter(me.workspace.slug);
     this.me = me;
     this.lapsed = false;
     this.needsSetup = false;
@@ -106,12 +128,11 @@ class Session {
     router.go('/sign-in');
   }
 
-  /** look goes to another of the person's workspaces, with all windows of this browser: they have one session. */
-  async look(workspace_id: number) {
+  /** look goes to another of the person's workspaces. Other windows stay where they are. */
+  async look({ workspace_id, workspace_slug }: Me['memberships'][number], path = '/') {
+    here.slug = '';
     await ask(api.POST('/v1/me/workspace', { body: { workspace_id } }));
-    await forget();
-    windows?.postMessage('');
-    location.assign('/');
+    location.assign(`/w/${workspace_slug}${path}`);
   }
 
   /** ended forgets who was signed in: the server has ended the session. On purpose, what was typed goes, too. */
@@ -119,7 +140,9 @@ class Session {
     this.shutOut = '';
     void forget();
     this.lapsed = !onPurpose && this.me !== null && Boolean(typed?.isConnected && typed.closest('form'));
-    if (!this.lapsed) this.me = null;
+    if (this.lapsed) return;
+    this.me = null;
+    here.slug = onPurpose ? '' : router.slug;
   }
 
   constructor() {

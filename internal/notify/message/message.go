@@ -43,6 +43,15 @@ type Data struct {
 type Ref struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
+	Slug string `json:"slug,omitempty"` // of a workspace, which names it in links
+}
+
+// Page returns the path of a page of a workspace.
+func (r Ref) Page(path string) string {
+	if r.Slug == "" {
+		return path
+	}
+	return "/w/" + r.Slug + path
 }
 
 // Device is the unit that an alert is about.
@@ -97,7 +106,7 @@ func (c *Context) link(path string) string {
 	if c.PublicURL == "" {
 		return ""
 	}
-	return c.PublicURL + path
+	return c.PublicURL + c.Workspace.Page(path)
 }
 
 func (c *Context) alertLink(id int64) string { return c.link(fmt.Sprintf("/alerts/%d", id)) }

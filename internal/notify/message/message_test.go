@@ -278,3 +278,11 @@ func TestNoAddress(t *testing.T) {
 		t.Error("half a message is read")
 	}
 }
+
+// TestLinksNameTheWorkspace: whoever is in several is led to the one that the message is about.
+func TestLinksNameTheWorkspace(t *testing.T) {
+	c := message.Context{Workspace: message.Ref{ID: 1, Name: "Corner shop", Slug: "corner-shop"}, PublicURL: "https://watch.example.org", Zone: time.UTC}
+	if got := c.Test("Phone").Data.Link; got != "https://watch.example.org/w/corner-shop/" {
+		t.Error(got)
+	}
+}

@@ -141,9 +141,9 @@ func payload(m *message.Message, role rimewatch.Role) Payload {
 	var alert struct{ ID int64 }
 	switch {
 	case json.Unmarshal(d.Alert, &alert) == nil && alert.ID != 0:
-		p.Tag, p.Path = fmt.Sprintf("alert-%d", alert.ID), fmt.Sprintf("/alerts/%d", alert.ID)
+		p.Tag, p.Path = fmt.Sprintf("alert-%d", alert.ID), d.Workspace.Page(fmt.Sprintf("/alerts/%d", alert.ID))
 	case len(d.Alerts) > 0:
-		p.Tag, p.Path = "alerts", "/alerts"
+		p.Tag, p.Path = "alerts", d.Workspace.Page("/alerts")
 	case d.Kind == rimewatch.DeliveryTest:
 		p.Tag = "test"
 	}

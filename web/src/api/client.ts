@@ -2,6 +2,7 @@
 // server serves, so a change of the API that the UI does not follow is a
 // compile error.
 import type { Client } from 'openapi-fetch';
+import { named } from './here';
 import { clock } from '../live/clock.svelte';
 import type { components, paths } from './schema';
 import { language, tr } from '../words/tr';
@@ -83,7 +84,7 @@ async function send(method: string, path: string, { params, body, signal }: Call
     method,
     signal: signal ? (AbortSignal.any?.([signal, late]) ?? signal) : late,
     credentials: 'same-origin',
-    headers: { Accept: 'application/json', 'Accept-Language': language, ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url, url + sent) }), ...(method !== 'GET' && { Prefer: 'respond-async' }) },
+    headers: { Accept: 'application/json', 'Accept-Language': language, ...named(), ...(sent && { 'Content-Type': 'application/json' }), ...(method === 'POST' && { 'Idempotency-Key': keyOf(url, url + sent) }), ...(method !== 'GET' && { Prefer: 'respond-async' }) },
     body: sent,
   }));
   const text = await response.text();
@@ -212,7 +213,7 @@ export async function upload<T>(path: string, file: Blob, headers: Record<string
 
 async function sendFile(url: string, file: Blob, headers: Record<string, string>): Promise<Answer> {
   ahead = {};
-  const response = await fetch(url, { method: 'POST', credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': language, 'Content-Type': 'text/csv', ...headers }, body: file });
+  const response = await fetch(url, { method: 'POST', credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': language, 'Content-Type': 'text/csv', ...named(), ...headers }, body: file });
   const said = (await response.json().catch(() => null)) as unknown;
   return response.ok ? { data: said, response } : { error: said, response };
 }

@@ -1,6 +1,7 @@
 // The last known values, kept by the browser for when the server cannot be reached.
 // They belong to one person in one workspace: what another one left is never shown.
 import { Failure } from '../api/client';
+import { here } from '../api/here';
 import { clock } from './clock.svelte';
 
 const name = 'values';
@@ -13,14 +14,14 @@ interface Kept {
 
 // Browsers have caches over HTTPS and on the own machine alone.
 const able = () => typeof caches !== 'undefined';
-const address = (key: string) => '/kept/' + encodeURIComponent(key);
+const address = (key: string, slug = here.slug) => `/kept/${slug && slug + '/'}${encodeURIComponent(key)}`;
 
 /** keep keeps data that were so at a moment under a key; what cannot be kept is not needed either. */
-export async function keep(key: string, data: unknown, at = clock.exact()): Promise<void> {
+export async function keep(key: string, data: unknown, at = clock.exact(), slug = here.slug): Promise<void> {
   if (!able()) return;
   try {
     const kept: Kept = { at, data };
-    await (await caches.open(name)).put(address(key), new Response(JSON.stringify(kept)));
+    await (await caches.open(name)).put(address(key, slug), new Response(JSON.stringify(kept)));
   } catch {
     // The disk is full, or storage forbidden.
   }

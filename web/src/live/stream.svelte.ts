@@ -2,6 +2,7 @@
 // events handed to whoever listens. After a break it comes back with the last
 // event's id, so nothing is missed; where the server cannot tell what was
 // missed, listeners ask again.
+import { fileOf } from '../api/here';
 import { clock } from './clock.svelte';
 
 export type Channel = 'devices' | 'readings' | 'alerts' | 'summary';
@@ -166,7 +167,7 @@ class Stream {
     if (!this.listener) return;
     let socket: WebSocket;
     try {
-      socket = new WebSocket(location.origin.replace(/^http/, 'ws') + '/api/v1/stream', protocol);
+      socket = new WebSocket(location.origin.replace(/^http/, 'ws') + fileOf('/api/v1/stream'), protocol);
     } catch {
       this.again();
       return;
