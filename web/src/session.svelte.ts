@@ -8,7 +8,6 @@ import { choose } from './words/tr';
 
 export type Role = Me['role'];
 const patience = 4000; // ms
-const windows = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('session');
 let typed: Element | null = null;
 
 const rank: Role[] = ['viewer', 'technician', 'admin', 'owner'];
@@ -148,9 +147,8 @@ class Session {
   constructor() {
     whenSignedOut(() => this.ended());
     addEventListener('input', (e) => (typed = e.target as Element));
-    // Somebody may have signed in, or gone to another workspace, in another window.
+    // Somebody may have signed in in another window.
     addEventListener('focus', () => this.known && (!this.me || this.lapsed) && this.start());
-    if (windows) windows.onmessage = () => this.start();
   }
 }
 
