@@ -188,6 +188,7 @@ describe('the report', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('What was done').fill('Looked at the core of the goods');
     await dialog.getByLabel('Cause', { exact: true }).fill('Door not shut');
+    await dialog.getByLabel('What became of the product').selectOption('release');
     await visitor.fine('what was done about an excursion that was found late');
     await dialog.getByRole('button', { name: 'Record' }).click();
     await box.getByText('Looked at the core of the goods').waitFor();

@@ -56,19 +56,10 @@ class Session {
     this.known = true;
   }
 
-  /** found finds the workspace of an address of before, which names none: the one that has what is meant. It reports whether there is but one. */
+  /** found reports whether there is but one workspace for an address of before, which names none. */
   private async found(): Promise<boolean> {
-    const thing = /^\/(devices|alerts)\/[^/]+$/.exec(router.path);
-    if (this.me || router.slug || !thing) return true;
-    const { memberships } = await ask(api.GET('/v1/me/workspaces'));
-    if (memberships.length < 2) return true;
-    const has: string[] = [];
-    for (const m of memberships) {
-      const answer = await fetch('/api/v1' + router.path, { headers: { 'Rimewatch-Workspace': m.workspace_slug } });
-      if (answer.ok) has.push(m.workspace_slug);
-    }
-    if (has.length === 1) location.replace(`/w/${has[0]}${router.path}${location.search}`);
-    return has.length === 1;
+    if (this.me || router.slug || !/^\/(devices|alerts)\/[^/]+$/.test(router.path)) return true;
+    return (await import('./found')).found(router.path);
   }
 
   /** restore shows what was last known to whom it was shown then, and reports whether anything was. */
