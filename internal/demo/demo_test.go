@@ -165,7 +165,7 @@ func TestDeadShows(t *testing.T) {
 			for _, tr := range lived(t, f, uint64(1+i+hour%3), start, start+3*rimewatch.Hour) {
 				told = append(told, string(tr.Type)+" "+string(tr.Kind)+" "+string(tr.Unmet)+string(tr.Ending))
 			}
-			if len(told) < 2 || told[0] != "not_cooling opened no_current" || !slices.Contains(told, "not_cooling resolved no_currentcools") {
+			if len(told) < 2 || told[0] != "not_cooling opened no_current" || !slices.Contains(told, "not_cooling resolved beguncools") {
 				t.Errorf("%s at %s: %v", f.name, start, told)
 			}
 		}
