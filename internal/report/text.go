@@ -222,6 +222,7 @@ func (r *Report) doer(d *rimewatch.Doer, recordedBy string) string {
 		return r.sayf("%s, as entered by %s", name, recordedBy)
 	case rimewatch.DoerToken:
 		return r.sayf("%s, as said by the token %s", name, d.Token)
+	case rimewatch.DoerPerson, rimewatch.DoerUnverified:
 	}
 	return name
 }

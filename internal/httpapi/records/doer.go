@@ -47,7 +47,7 @@ func (a *api) doers(ctx context.Context, n names, f *wire.FieldErrors) (performe
 	if err != nil {
 		return performed, nil, err
 	}
-	named := func(field, name, firm string) rimewatch.Doer {
+	named := func(name, firm string) rimewatch.Doer {
 		name = strings.TrimSpace(name)
 		switch {
 		case !c.Principal.Session:
@@ -62,12 +62,12 @@ func (a *api) doers(ctx context.Context, n names, f *wire.FieldErrors) (performe
 		f.Add("external", "must not be given besides performed_by")
 	case n.external != nil:
 		f.NotBlank("external.name", n.external.Name)
-		performed = named("external.name", n.external.Name, strings.TrimSpace(n.external.Firm))
+		performed = named(n.external.Name, strings.TrimSpace(n.external.Firm))
 	case n.performedBy == "" && c.Principal.Session:
 		performed = self
 	default:
 		f.NotBlank("performed_by", n.performedBy)
-		performed = named("performed_by", n.performedBy, "")
+		performed = named(n.performedBy, "")
 	}
 	if n.verifiedBy == nil || strings.TrimSpace(*n.verifiedBy) == "" {
 		return performed, nil, nil
@@ -75,7 +75,7 @@ func (a *api) doers(ctx context.Context, n names, f *wire.FieldErrors) (performe
 	if !c.Principal.Session {
 		return performed, nil, rimewatch.Errorf(rimewatch.CodePersonRequired, "A program cannot say who verified a record: people verify it, signed in.").With("verified_by", "must be absent")
 	}
-	v := named("verified_by", *n.verifiedBy, "")
+	v := named(*n.verifiedBy, "")
 	if strings.EqualFold(v.Name, performed.Name) {
 		f.Add("verified_by", "must be another person than performed_by")
 	}

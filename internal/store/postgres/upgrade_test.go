@@ -92,12 +92,12 @@ func TestUpgradeInPlace(t *testing.T) {
 // steps are a history in which two versions followed.
 func steps(beside bool, rewrite error) *tables.History {
 	return &tables.History{Version: store.SchemaVersion + 2, Upgrades: []tables.Upgrade{
-		{From: store.SchemaVersion, Beside: beside, SQL: "ALTER TABLE workspace ADD COLUMN slug TEXT NOT NULL DEFAULT '?'"},
+		{From: store.SchemaVersion, Beside: beside, SQL: "ALTER TABLE workspace ADD COLUMN motto TEXT NOT NULL DEFAULT '?'"},
 		{
 			From: store.SchemaVersion + 1, Beside: beside, SQL: "CREATE TABLE visit (id INTEGER PRIMARY KEY AUTOINCREMENT, photo BLOB) STRICT",
 			PostgreSQL: "ALTER TABLE visit SET (fillfactor = 70)",
 			Rewrite: func(c tables.Conn) error {
-				if err := c.Later(nil, "UPDATE workspace SET slug = name || ?", "!"); err != nil {
+				if err := c.Later(nil, "UPDATE workspace SET motto = name || ?", "!"); err != nil {
 					return err
 				}
 				return rewrite
@@ -137,7 +137,7 @@ func TestUpgradeOnce(t *testing.T) {
 	if n := strings.Count(log.String(), "brought up to date"); n != 1 {
 		t.Errorf("taken %d times:\n%s", n, log.String())
 	}
-	if got := lines(t, url, "SELECT slug FROM workspace"); len(got) != 1 || !strings.HasSuffix(got[0], "!") {
+	if got := lines(t, url, "SELECT motto FROM workspace"); len(got) != 1 || !strings.HasSuffix(got[0], "!") {
 		t.Errorf("%q", got)
 	}
 	if got := lines(t, url, "SELECT reloptions::text FROM pg_class WHERE relname = 'visit'"); !slices.Equal(got, []string{"{fillfactor=70}"}) {
