@@ -69,7 +69,7 @@ func (a *API) components(rt *Route) components {
 	return seen
 }
 
-// header tells programs of the end: Deprecation of RFC 9745, Sunset of RFC 8594, and where to
+// header announces the end to programs: Deprecation of RFC 9745, Sunset of RFC 8594, and where to
 // read about it. Of several in one answer the first to end counts.
 func (e *ending) header(h http.Header) {
 	h["Link"] = append(h["Link"], `</docs/api-changes#`+e.field+`>; rel="deprecation"; type="text/html"`)

@@ -211,7 +211,7 @@ func (t *table) action(d *Device, a *rimewatch.CorrectiveAction) {
 	t.text("disposition_detail", a.DispositionDetail)
 }
 
-// recorded says when something was entered, and by whom.
+// recorded writes when something was entered, and by whom.
 func (t *table) recorded(at rimewatch.Time, by string) {
 	t.set("recorded_at", at.String())
 	t.text("recorded_by", by)

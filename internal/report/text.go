@@ -211,7 +211,7 @@ var methods = map[string]string{
 	"ice_point": "Ice point", "reference_probe": "Reference probe", "certificate": "Certificate", "other": "Other",
 }
 
-// doer says who did something, and on whose word where nobody was signed in for it.
+// doer returns who did something, and on whose word where nobody was signed in for it.
 func (r *Report) doer(d *rimewatch.Doer, recordedBy string) string {
 	name := d.Name
 	if d.Firm != "" {

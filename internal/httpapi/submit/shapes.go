@@ -48,7 +48,7 @@ type HeldReading struct {
 	Ignored      []string        `json:"ignored_fields,omitempty" doc:"Fields that are not known here, the first 32. Absent when there are none."`
 }
 
-// WaitingReadings says why readings wait, and how they are stored.
+// WaitingReadings is why readings wait, and how they are stored.
 type WaitingReadings struct {
 	Reason    string         `json:"reason" doc:"For people, in English."`
 	KeptUntil rimewatch.Time `json:"kept_until" nullable:"false" doc:"When they are deleted if nobody has accepted the device."`

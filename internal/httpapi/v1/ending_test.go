@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What ends goes on working, says so in its answers, and was announced a year before.
+// TestEndings: something that ends goes on working, says so in its answers, and was announced a year before.
 func TestEndings(t *testing.T) {
 	r := newRig(t)
 	a := r.do(r.browser(patch("/v1/workspace", "", `{"auto_register":true}`)))
@@ -39,7 +39,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// Each field that the description calls deprecated has a date and a section of the page.
+// TestEndingsAreDocumented: each field that the description calls deprecated has a date and a section of the page.
 func TestEndingsAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/api-changes.md")
 	if err != nil {
@@ -76,7 +76,7 @@ func TestEndingsAreDocumented(t *testing.T) {
 	}
 }
 
-// Enumerations of answers may grow, except three, and are described so; those of bodies are what is accepted.
+// TestOpenEnumerations: enumerations of answers may grow, except three, and are described so; those of bodies are what is accepted.
 func TestOpenEnumerations(t *testing.T) {
 	type schema struct {
 		Enum []any

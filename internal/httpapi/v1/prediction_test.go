@@ -18,7 +18,7 @@ func (r *rig) worn(deviceID int64) {
 	r.lives(deviceID, 17, simulate.Fault{Name: "bearing_wear", Severity: 0.9, Onset: start + 9*rimewatch.Day, Profile: simulate.Linear, Ramp: 12 * 24 * time.Hour})
 }
 
-// lives gives a device the past of a cooler of some days, with a fault.
+// lives feeds a device the past of a cooler of some days, with a fault.
 func (r *rig) lives(deviceID int64, days rimewatch.Time, f simulate.Fault) {
 	r.t.Helper()
 	u, err := simulate.New(simulate.Config{Equipment: "walkin_cooler", Seed: 4, Start: r.now() - days*rimewatch.Day, Step: 10 * time.Second, Faults: []simulate.Fault{f}})

@@ -48,7 +48,7 @@ func TestExcursions(t *testing.T) {
 	})
 }
 
-// Who did something is who is signed in, unless somebody else is named; who verifies it is another person, signed in,
+// TestDoers: the person who is signed in did something, unless somebody else is named; another person, signed in, verifies it,
 // once and for all. Nothing that a program says reads as done by a person.
 func TestDoers(t *testing.T) {
 	r := newRig(t)

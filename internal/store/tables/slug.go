@@ -79,7 +79,7 @@ func takeSlug(conn Conn, id int64, slug string) error {
 	return err
 }
 
-// giveSlugs gives each workspace of a version without slugs one.
+// giveSlugs stores a slug for each workspace of a version that had none.
 func giveSlugs(conn Conn) error {
 	type one struct {
 		id   int64
