@@ -158,7 +158,7 @@ func (c *Call) Merges() bool { return c.merges }
 
 // Actor names who does something: a person by name or e-mail, a token by its name.
 func (a *API) Actor(ctx context.Context, p account.Principal) (string, error) {
-	u, err := a.person(ctx, &p)
+	u, err := a.Person(ctx, p)
 	switch {
 	case err != nil || !p.Session:
 		return TokenActor(&p), err
@@ -169,11 +169,12 @@ func (a *API) Actor(ctx context.Context, p account.Principal) (string, error) {
 	}
 }
 
-func (a *API) person(ctx context.Context, p *account.Principal) (rimewatch.User, error) {
+// Person is the one who is signed in; zero for a token.
+func (a *API) Person(ctx context.Context, p account.Principal) (rimewatch.User, error) {
 	if !p.Session {
 		return rimewatch.User{}, nil
 	}
-	return a.cfg.Auth.Person(ctx, *p)
+	return a.cfg.Auth.Person(ctx, p)
 }
 
 // TokenActor is the name under which the API token of p appears in timelines.
@@ -183,7 +184,7 @@ func TokenActor(p *account.Principal) string {
 
 // AuditActor is actor for the audit trail, where a name alone is not enough.
 func (a *API) AuditActor(ctx context.Context, p account.Principal) (string, error) {
-	u, err := a.person(ctx, &p)
+	u, err := a.Person(ctx, p)
 	if err != nil || !p.Session {
 		return TokenActor(&p), err
 	}

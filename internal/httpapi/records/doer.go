@@ -1,6 +1,7 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -85,18 +86,11 @@ func (a *api) doers(ctx context.Context, n names, f *wire.FieldErrors) (performe
 // self is the person who is signed in, with the e-mail address; of a token nobody.
 func (a *api) self(ctx context.Context) (d rimewatch.Doer, email string, err error) {
 	c := httpapi.CallOf(ctx)
-	if !c.Principal.Session {
-		return d, "", nil
-	}
-	name, err := a.Actor(ctx, c.Principal)
-	if err != nil {
+	u, err := a.Person(ctx, c.Principal)
+	if err != nil || !c.Principal.Session {
 		return d, "", err
 	}
-	label, err := a.AuditActor(ctx, c.Principal)
-	if i := strings.LastIndexByte(label, '<'); i >= 0 {
-		email = strings.TrimSuffix(label[i+1:], ">")
-	}
-	return rimewatch.Doer{Kind: rimewatch.DoerPerson, ID: c.Principal.UserID, Name: name}, email, err
+	return rimewatch.Doer{Kind: rimewatch.DoerPerson, ID: u.ID, Name: cmp.Or(u.Name, u.Email)}, u.Email, nil
 }
 
 // verify adds that the person who is signed in has verified a record.
