@@ -203,9 +203,9 @@ const (
 	doorUntil = 10 * rimewatch.Minute
 	doorAgain = 8 * rimewatch.Hour
 
-	powerSince = 150 * rimewatch.Minute
+	powerSince = 4 * rimewatch.Hour
 	powerUntil = 3 * rimewatch.Minute
-	powerAgain = 6 * rimewatch.Hour
+	powerAgain = 9 * rimewatch.Hour
 
 	slippedSince = 100 * rimewatch.Hour
 	slippedBy    = 9 // K: it hangs in the warmer air beside the pipe

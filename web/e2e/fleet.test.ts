@@ -113,6 +113,7 @@ describe('six hundred devices', () => {
     await visitor.fine('a device chosen of many');
     await dialog.getByLabel('Why').fill('New gasket');
     await visitor.answered('POST', '/api/v1/maintenance-windows', () => dialog.getByRole('button', { name: 'Plan', exact: true }).click());
+    await dialog.waitFor({ state: 'detached' });
     await page.locator('main').getByText('Unit 599').waitFor();
   });
 
