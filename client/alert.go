@@ -51,6 +51,28 @@ type Alert struct {
 	ReplacedBy         *int64                `json:"replaced_by"` // of a prediction: the alert of the fault that fits better
 	Prediction         *rimewatch.Prediction `json:"prediction"`  // nil unless predictive
 	Feedback           *rimewatch.Feedback   `json:"feedback"`    // nil while nobody has judged the prediction
+	Escalation         *Escalation           `json:"escalation"`  // nil in lists and events, and once it is over
+}
+
+// Escalation is who has been told of an alert, and who is told next unless somebody acknowledges it.
+type Escalation struct {
+	Level  int            `json:"level"` // steps of its route that have been taken
+	Told   []Told         `json:"told"`
+	NextAt rimewatch.Time `json:"next_at"` // 0 when there is no next step
+	Next   []Recipient    `json:"next"`
+}
+
+// Recipient is somebody, or something, that is told of alerts.
+type Recipient struct {
+	Kind string `json:"kind"` // member or channel
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+// Told is a recipient and when the first message arrived there.
+type Told struct {
+	Recipient
+	At rimewatch.Time `json:"at"`
 }
 
 // AlertFilter narrows an alert list. Empty fields do not filter, except that an

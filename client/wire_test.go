@@ -30,7 +30,9 @@ func members(t reflect.Type) (names []string) {
 // bring the server's packages along.
 func TestShapesAreThoseOfTheWire(t *testing.T) {
 	for _, pair := range [][2]any{
-		{Alert{}, wire.Alert{}},
+		{Alert{}, wire.AlertDetail{}},
+		{Escalation{}, wire.Escalation{}},
+		{Told{}, wire.Told{}},
 		{SiteRef{}, wire.SiteRef{}},
 		{DeviceItem{}, wire.DeviceItem{}},
 		{Device{}, wire.DeviceDetail{}},

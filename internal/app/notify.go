@@ -94,26 +94,22 @@ func (a *App) contact() string {
 	return "https://github.com/rimewatch/rimewatch"
 }
 
-// memberOf returns the role in a workspace of the person of an address.
-func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (rimewatch.Role, error) {
+// memberOf finds the person of an address in a workspace.
+func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (rimewatch.Member, error) {
 	u, err := a.Store.People().UserByEmail(ctx, email)
 	var list []store.MembershipView
 	if err == nil {
 		list, err = a.Store.People().Memberships(ctx, u.ID)
 	}
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
-		return "", err
+		return rimewatch.Member{}, err
 	}
 	for i := range list {
-		switch m := &list[i]; {
-		case m.WorkspaceID != workspaceID:
-		case m.Sites != nil:
-			return "", rimewatch.Errorf(rimewatch.CodeForbidden, "This person is limited to certain sites, and routes notify about all sites.")
-		default:
-			return m.Role, nil
+		if m := &list[i]; m.WorkspaceID == workspaceID {
+			return m.Member, nil
 		}
 	}
-	return "", rimewatch.Errorf(rimewatch.CodeNotFound, "The person is not a member any more.")
+	return rimewatch.Member{}, rimewatch.Errorf(rimewatch.CodeNotFound, "The person is not a member any more.")
 }
 
 // expired deletes the channel of a device that has ended its subscription. One that
@@ -166,6 +162,11 @@ func (a *App) letters() func(context.Context, account.Letter) error {
 // coverage finds where nobody would be notified of a critical alert that begins now.
 func (a *App) coverage(ctx context.Context, workspaceID int64) (wire.Coverage, error) {
 	return notify.Coverage(ctx, a.Store, workspaceID, a.now())
+}
+
+// escalation finds who has been told of an alert and who is told next.
+func (a *App) escalation(ctx context.Context, v *rimewatch.AlertView) (*wire.Escalation, error) {
+	return notify.Escalation(ctx, a.Store, v, a.now())
 }
 
 // places changes sites and the workspace, whose time zones quiet hours go by: active

@@ -19,6 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // pushService stands for that of a browser's maker; what it decrypts, notify/push tests.
@@ -166,6 +167,55 @@ func TestPushIsOnesOwn(t *testing.T) {
 	h.must(err)
 	if d.Status != rimewatch.DeliveryFailed || len(s.got) > 0 || !strings.Contains(d.LastError, "not a member") {
 		t.Errorf("%s %s", d.Status, d.LastError)
+	}
+}
+
+// TestPushToAStoresManager: somebody who is limited to a site is reached there, counts as somebody who is,
+// and is told of no other site.
+func TestPushToAStoresManager(t *testing.T) {
+	s := newPushService(t)
+	h := newHouse(t, func(c *app.Config) { c.Push = &http.Client{Transport: s} })
+	now := rimewatch.TimeOf(time.Now())
+	for _, name := range []string{"Harbour", "Old Town"} {
+		site := h.asOwner("POST", "/sites", fmt.Sprintf(`{"name":%q}`, name), http.StatusCreated)["site"].(map[string]any)["id"].(float64)
+		h.asOwner("POST", "/devices", fmt.Sprintf(`{"serial":%q,"site_id":%d,"equipment_type":"walkin_cooler","limits":{"temp_max":5,"delay_s":0,"clear_s":0,"critical_max":8,"critical_delay_s":0}}`, name[:1], int(site)), http.StatusCreated)
+	}
+	for _, serial := range []string{"D-1", "D-2"} {
+		h.asOwner("DELETE", "/devices/"+serial, "", http.StatusOK)
+	}
+	_, err := h.Accounts.AddUser(t.Context(), h.workspace(), account.UserRequest{Email: "mara@example.com", Name: "Mara", Password: "correct horse battery", Role: rimewatch.RoleTechnician}, now)
+	h.must(err)
+	h.asOwner("PATCH", "/members/2", `{"site_ids":[1]}`, http.StatusOK)
+	owner := h.owner
+	h.owner, err = h.Accounts.SignIn(t.Context(), account.Credentials{Email: "mara@example.com", Password: "correct horse battery"}, now)
+	h.must(err)
+	h.asOwner("POST", "/me/push", subscription(t, s.URL+"/mara", ""), http.StatusOK)
+	s.next(t, "/mara")
+	if c := h.asOwner("GET", "/notifications/coverage", "", http.StatusOK)["coverage"].(map[string]any); c["reachable"] != true {
+		t.Errorf("her site: %v", c)
+	}
+	h.owner = owner
+	if c := h.asOwner("GET", "/notifications/coverage", "", http.StatusOK)["coverage"].(map[string]any); c["count"] != 1.0 || c["reason"] != "no_route" || c["sites_without"].([]any)[0].(map[string]any)["name"] != "Old Town" {
+		t.Errorf("all sites: %v", c)
+	}
+	h.reading("O", 9) // of the other site: her phone would hear of it first
+	h.reading("H", 9)
+	s.next(t, "/mara")
+	alert := h.asOwner("GET", "/alerts?device_serial=H", "", http.StatusOK)["alerts"].([]any)[0].(map[string]any)["id"].(float64)
+	var told map[string]any
+	h.eventually(func() error {
+		told = h.asOwner("GET", fmt.Sprintf("/alerts/%d", int(alert)), "", http.StatusOK)["alert"].(map[string]any)["escalation"].(map[string]any)
+		if list := told["told"].([]any); len(list) != 1 || list[0].(map[string]any)["name"] != "Mara" || list[0].(map[string]any)["kind"] != "member" {
+			return fmt.Errorf("%v", told)
+		}
+		return nil
+	})
+	list, _, err := h.Store.Deliveries(t.Context(), h.workspace(), 0, store.Page{Limit: 100})
+	h.must(err)
+	for i := range list {
+		if list[i].AlertID != 0 && list[i].AlertID != int64(alert) {
+			t.Errorf("she is told of %+v", list[i])
+		}
 	}
 }
 

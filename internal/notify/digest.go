@@ -52,12 +52,12 @@ func (b *batch) digest(w *rimewatch.Workspace, r *rimewatch.Route, now rimewatch
 	if err != nil {
 		return err
 	}
-	list, deliveries := plan.Digest(r, &full.rules, alerts, due, now, zone)
-	for i := range deliveries {
-		d := &deliveries[i]
-		body, err := s.context(w, localeOf(full.rules.Channels, d.ChannelID), d.Key, zone, now).Digest(list).Encode()
+	list := plan.Digest(r, &full.rules, alerts, due, now, zone)
+	for i := range list {
+		d := &list[i]
+		body, err := s.context(w, localeOf(full.rules.Channels, d.ChannelID), d.Key, zone, now).Digest(d.Alerts).Encode()
 		d.Body = body
-		if err := s.put(d, err); err != nil {
+		if err := s.put(&d.Delivery, err); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
-	"github.com/rimewatch/rimewatch/internal/notify/plan"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -130,11 +129,11 @@ func (l *lane) flush(now rimewatch.Time) {
 
 // other returns the channel through which a failing one is reported, 0 = there is none.
 func (l *lane) other(c *rimewatch.Channel) int64 {
-	list, err := l.s.store.Channels().List(l.s.ctx, l.workspaceID)
+	r, err := readWays(l.s.ctx, l.s.store, l.workspaceID)
 	if err != nil {
 		return 0
 	}
-	return plan.Fallback(c, list)
+	return r.Fallback(c)
 }
 
 // tell notifies another channel. The key sees to it that it is done once.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -417,9 +418,29 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 	return w, nil
 }
 
+// wayStore keeps the ways in which people are notified.
+type wayStore interface {
+	Channels() store.Resource[rimewatch.Channel]
+	People() store.People
+}
+
+// readWays reads a workspace's channels and members.
+func readWays(ctx context.Context, s wayStore, workspaceID int64) (r plan.Rules, err error) {
+	if r.Channels, err = s.Channels().List(ctx, workspaceID); err != nil {
+		return r, err
+	}
+	members, err := s.People().Members(ctx, workspaceID)
+	for i := range members {
+		m := &members[i]
+		r.Members = append(r.Members, plan.Member{UserID: m.UserID, Name: cmp.Or(m.Name, m.Email), Email: rimewatch.EmailKey(m.Email), Sites: m.Sites})
+	}
+	slices.SortFunc(r.Members, func(x, y plan.Member) int { return strings.Compare(x.Email, y.Email) })
+	return r, err
+}
+
 // ruleStore keeps what a workspace has decided.
 type ruleStore interface {
-	Channels() store.Resource[rimewatch.Channel]
+	wayStore
 	Routes() store.Resource[rimewatch.Route]
 	Silences() store.Resource[rimewatch.Silence]
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
@@ -428,7 +449,7 @@ type ruleStore interface {
 // readRules reads what a workspace has decided; of silences and windows those that end
 // after a moment.
 func readRules(ctx context.Context, s ruleStore, workspaceID int64, ended rimewatch.Time) (r plan.Rules, err error) {
-	if r.Channels, err = s.Channels().List(ctx, workspaceID); err != nil {
+	if r, err = readWays(ctx, s, workspaceID); err != nil {
 		return r, err
 	}
 	if r.Routes, err = s.Routes().List(ctx, workspaceID); err != nil {
@@ -634,10 +655,14 @@ func localeOf(list []rimewatch.Channel, id int64) rimewatch.Locale {
 
 // zoneOf is the time zone of an alert's site, or of its workspace.
 func (s *Service) zoneOf(v *rimewatch.AlertView, w *rimewatch.Workspace) *time.Location {
+	return s.zone(zoneName(v, w))
+}
+
+func zoneName(v *rimewatch.AlertView, w *rimewatch.Workspace) string {
 	if v.Site != nil && v.Site.TimeZone != "" {
-		return s.zone(v.Site.TimeZone)
+		return v.Site.TimeZone
 	}
-	return s.zone(w.TimeZone)
+	return w.TimeZone
 }
 
 // zone finds a time zone; what is not known is UTC. Of the planner goroutine.

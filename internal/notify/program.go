@@ -10,7 +10,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/event"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
-	"github.com/rimewatch/rimewatch/internal/notify/plan"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
@@ -398,11 +397,11 @@ func (l *lane) stopHook(ctx context.Context, w *rimewatch.Webhook, why rimewatch
 }
 
 func (s *Service) tellOff(ctx context.Context, hook *rimewatch.Webhook, why rimewatch.Sentence) error {
-	list, err := s.store.Channels().List(ctx, hook.WorkspaceID)
+	ways, err := readWays(ctx, s.store, hook.WorkspaceID)
 	if err != nil {
 		return err
 	}
-	to := plan.Fallback(&rimewatch.Channel{}, list)
+	to := ways.Fallback(&rimewatch.Channel{})
 	if to == 0 {
 		return nil // the page says it
 	}
@@ -411,7 +410,7 @@ func (s *Service) tellOff(ctx context.Context, hook *rimewatch.Webhook, why rime
 		return err
 	}
 	now, key := s.now(), fmt.Sprintf("webhook/%d/%d/off", hook.ID, hook.Run)
-	words := s.context(&w, localeOf(list, to), key, rimewatch.ZoneOf(w.TimeZone), now)
+	words := s.context(&w, localeOf(ways.Channels, to), key, rimewatch.ZoneOf(w.TimeZone), now)
 	body, err := words.WebhookOff(&message.Outage{Channel: hook.Description, Since: hook.FailingSince, Error: why}).Encode()
 	return s.put(&rimewatch.Delivery{
 		WorkspaceID: hook.WorkspaceID, Key: key, ChannelID: to, Kind: rimewatch.DeliveryFallback, Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now, Body: body,

@@ -28,6 +28,8 @@ type Notifier interface {
 	// Try sends a test by a channel that is not stored. An error with CodeConflict
 	// says why it did not arrive.
 	Try(ctx context.Context, c *rimewatch.Channel) (remark string, err error)
+	// Tested notes that a channel took a test before it was stored.
+	Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error
 	// Changed is called when a workspace's channels have changed.
 	Changed(workspaceID int64)
 }
@@ -58,18 +60,18 @@ func Routes(cfg Config) httpapi.Part {
 		person := httpapi.Myself
 		return []httpapi.Route{
 			{
-				Method: http.MethodGet, Path: "/v1/me/push", ID: "list-push-devices", Tag: "Account", Summary: "List my devices that take notifications", Access: person,
+				Method: http.MethodGet, Path: "/v1/me/push", Sited: true, ID: "list-push-devices", Tag: "Account", Summary: "List my devices that take notifications", Access: person,
 				Description: "The key is what a browser needs to subscribe (`applicationServerKey`).", Bind: httpapi.Handle(a.list),
 			},
 			{
-				Method: http.MethodPost, Path: "/v1/me/push", ID: "add-push-device", Tag: "Account", Summary: "Notify me on this device", Access: person, Body: httpapi.JSONBody,
+				Method: http.MethodPost, Path: "/v1/me/push", Sited: true, ID: "add-push-device", Tag: "Account", Summary: "Notify me on this device", Access: person, Body: httpapi.JSONBody,
 				Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeQuotaExceeded},
 				Description: "Sends a test to the subscription of a browser (Push API) and makes a channel of the kind `push` of it once the push service has taken the test; " +
-					"409 says why it has not. A device that is known already keeps its channel and its routes; if it was another person's, it no longer is. People who are limited to sites cannot have one: routes notify about all sites.",
+					"409 says why it has not. A device that is known already keeps its channel and its routes; if it was another person's, it no longer is. Somebody who is limited to sites is notified of these alone.",
 				Bind: httpapi.Handle(a.add),
 			},
 			{
-				Method: http.MethodDelete, Path: "/v1/me/push/{id}", ID: "remove-push-device", Tag: "Account", Summary: "Do not notify me on a device any more", Access: person,
+				Method: http.MethodDelete, Path: "/v1/me/push/{id}", Sited: true, ID: "remove-push-device", Tag: "Account", Summary: "Do not notify me on a device any more", Access: person,
 				Description: "The channel is deleted; one that routes use is disabled.", Bind: httpapi.Handle(a.remove),
 			},
 		}
@@ -176,6 +178,9 @@ func (a *api) add(ctx context.Context, in *httpapi.BodyInput[PushSubscription]) 
 		})
 	} else {
 		err = a.create(ctx, &ch)
+	}
+	if err == nil {
+		err = a.Notifier.Tested(ctx, c.Workspace(), ch.ID, c.Now)
 	}
 	// The browser is of whoever uses it now: who had it before is not told there any more.
 	for i := range others {

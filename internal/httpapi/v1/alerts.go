@@ -73,21 +73,23 @@ func (a alerts) listAlerts(ctx context.Context, in *AlertListInput) (AlertList, 
 
 // AlertData is the data of answers about one alert.
 type AlertData struct {
-	Alert wire.Alert `json:"alert"`
+	Alert wire.AlertDetail `json:"alert"`
 }
 
 // alertData answers with an alert in the words of whoever asks.
-func alertData(ctx context.Context) func(rimewatch.AlertView, error) (AlertData, error) {
+func (a *core) alertData(ctx context.Context) func(rimewatch.AlertView, error) (AlertData, error) {
 	return func(v rimewatch.AlertView, err error) (AlertData, error) {
 		if err != nil {
 			return AlertData{}, err
 		}
-		return AlertData{wire.NewAlert(&v, httpapi.CallOf(ctx).Words().For(&v))}, nil
+		out := AlertData{wire.AlertDetail{Alert: wire.NewAlert(&v, httpapi.CallOf(ctx).Words().For(&v))}}
+		out.Alert.Escalation.Value, err = a.cfg.Escalation(ctx, &v)
+		return out, err
 	}
 }
 
 func (a alerts) getAlert(ctx context.Context, in *httpapi.AlertIDInput) (AlertData, error) {
-	return alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), in.Number()))
+	return a.alertData(ctx)(a.cfg.Alerts.Alert(ctx, httpapi.CallOf(ctx).Workspace(), in.Number()))
 }
 
 // AcknowledgeBody is how long an alert stays acknowledged.
@@ -112,7 +114,7 @@ func (a alerts) acknowledgeAlert(ctx context.Context, in *httpapi.AlertBody[*Ack
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), in.Number(), by, note, expires))
+	return a.alertData(ctx)(a.cfg.Writer.Acknowledge(ctx, c.Workspace(), in.Number(), by, note, expires))
 }
 
 // ResolveBody may say why an alert is over.
@@ -130,7 +132,7 @@ func (a alerts) resolveAlert(ctx context.Context, in *httpapi.AlertBody[*Resolve
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), in.Number(), by, note))
+	return a.alertData(ctx)(a.cfg.Writer.ResolveAlert(ctx, c.Workspace(), in.Number(), by, note))
 }
 
 // activeUnit finds the name of the unit or site that an active alert is about.

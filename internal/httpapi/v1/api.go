@@ -101,6 +101,9 @@ type Config struct {
 	// heeds store.WithSites.
 	Coverage func(ctx context.Context, workspaceID int64) (wire.Coverage, error)
 
+	// Escalation finds who has been told of an alert and who is told next, nil once it is over.
+	Escalation func(ctx context.Context, v *rimewatch.AlertView) (*wire.Escalation, error)
+
 	// CursorKey keeps cursors from being forged. Nodes that share clients share
 	// the key; a new one makes old cursors invalid.
 	CursorKey [32]byte

@@ -450,6 +450,10 @@ func TestDeliveries(t *testing.T) {
 		{WorkspaceID: r.workspace.ID, Key: "k2", AlertID: a.ID, ChannelID: 1, Level: 1, Kind: rimewatch.DeliveryRepeat, Status: rimewatch.DeliverySent, SentAt: r.now(), CreatedAt: r.now(), NextAttemptAt: r.now()},
 	}, 0))
 	r.run(t, []scenario{
+		{name: "who was told and is next", req: get(fmt.Sprintf("/v1/alerts/%d", a.ID), r.read), status: 200, want: map[string]any{
+			"data.alert.escalation.level": 2, "data.alert.escalation.told.0.kind": "channel", "data.alert.escalation.told.0.id": 1, "data.alert.escalation.told.0.name": "Kitchen", "data.alert.escalation.told.0.at": r.now(),
+			"data.alert.escalation.told.1": nil, "data.alert.escalation.next_at": nil, "data.alert.escalation.next": "[]"}},
+		{name: "not in lists", req: get("/v1/alerts", r.read), status: 200, want: map[string]any{"data.alerts.0.escalation": nil}},
 		{name: "of an alert", req: get(path, r.read), status: 200, want: map[string]any{
 			"data.deliveries.0.key": "k1", "data.deliveries.0.route.name": "Night", "data.deliveries.0.channel.name": "Kitchen", "data.deliveries.0.channel.kind": "email", "data.deliveries.0.next_attempt_at": r.now() + 5,
 			"data.deliveries.0.last_error": "The receiver cannot be reached: it refuses connections.", "data.deliveries.0.attempts": 2, "data.deliveries.1.route": nil, "data.deliveries.1.next_attempt_at": nil, "data.deliveries.1.sent_at": r.now(), "data.deliveries.2": nil}},

@@ -77,7 +77,7 @@ func (a devices) giveFeedback(ctx context.Context, in *httpapi.AlertBody[Feedbac
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.Feedback(ctx, c.Workspace(), in.Number(), by, in.Body.Verdict, note))
+	return a.alertData(ctx)(a.cfg.Writer.Feedback(ctx, c.Workspace(), in.Number(), by, in.Body.Verdict, note))
 }
 
 // judgement finds what a verdict is about. One that ends nothing does not wait.

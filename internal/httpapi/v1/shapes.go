@@ -46,6 +46,7 @@ func describe(frame *httpapi.API) {
 	httpapi.Nullable[predict.DefrostCourse](frame)
 	httpapi.Nullable[rimewatch.Prediction](frame)
 	httpapi.Nullable[rimewatch.Feedback](frame)
+	httpapi.Nullable[wire.Escalation](frame)
 	httpapi.Nullable[Owner](frame)
 }
 

@@ -59,5 +59,5 @@ func (a alerts) noteAlert(ctx context.Context, in *httpapi.AlertBody[NoteBody]) 
 	if err != nil {
 		return AlertData{}, err
 	}
-	return alertData(ctx)(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), in.Number(), by, in.Body.Note))
+	return a.alertData(ctx)(a.cfg.Writer.NoteAlert(ctx, c.Workspace(), in.Number(), by, in.Body.Note))
 }

@@ -70,6 +70,9 @@ func lineOf(d *Data, site bool) Line {
 	if d.Urgent {
 		l.Severity, l.Text = rimewatch.Critical, d.words().Say("Critical:")+" "+l.Text
 	}
+	if d.Site != nil {
+		l.SiteID = d.Site.ID
+	}
 	if site && d.Site != nil {
 		l.Text += " – " + d.Site.Name
 	}

@@ -78,7 +78,8 @@ type Fact struct {
 
 // Line is one alert of several.
 type Line struct {
-	ID       int64              `json:"id"`
+	ID       int64              `json:"id"` // of the alert; 0 stands for those that are left out
+	SiteID   int64              `json:"site_id,omitempty"`
 	Severity rimewatch.Severity `json:"severity"`
 	Over     bool               `json:"over"`
 	Text     string             `json:"text"`

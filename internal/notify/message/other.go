@@ -17,6 +17,9 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 	for i := range list {
 		v := &list[i]
 		l := Line{ID: v.ID, Severity: v.Severity, Over: v.Status == rimewatch.AlertResolved, Link: c.alertLink(v.ID)}
+		if v.Site != nil {
+			l.SiteID = v.Site.ID
+		}
 		if l.Over {
 			l.Text = w.Sayf("Resolved: %s: %s for %s, until %s", w.who(v), w.Lower(w.Title(&v.Alert)), w.span(v.ResolvedAt.Sub(began(v))), w.Moment(v.ResolvedAt))
 		} else {

@@ -109,7 +109,7 @@ func (r *Rules) reason(v *rimewatch.AlertView, now rimewatch.Time) rimewatch.Cov
 	}
 	reason := r.routed(v)
 	if reason == rimewatch.CoverageNoRoute || reason == rimewatch.CoverageOff {
-		if slices.ContainsFunc(r.Channels, func(c rimewatch.Channel) bool { return dependable(&c) }) {
+		if slices.ContainsFunc(r.Channels, func(c rimewatch.Channel) bool { return dependable(&c) && r.mayKnow(&c, v) }) {
 			return "" // what no route brings to anybody goes to them
 		}
 	}
@@ -121,13 +121,13 @@ func (r *Rules) routed(v *rimewatch.AlertView) rimewatch.CoverageReason {
 	if len(r.Channels) == 0 {
 		return rimewatch.CoverageNoChannel
 	}
-	enabled := r.enabled()
-	if len(enabled) == 0 {
+	enabled := r.enabled(v)
+	if !slices.ContainsFunc(r.Channels, func(c rimewatch.Channel) bool { return c.Enabled }) {
 		return rimewatch.CoverageOff
 	}
 	best := rimewatch.CoverageNoRoute
 	for _, route := range r.matching(v) {
-		if best == rimewatch.CoverageNoRoute && len(route.Steps) > 0 {
+		if best == rimewatch.CoverageNoRoute && len(r.Routes) > 0 {
 			best = rimewatch.CoverageOff
 		}
 		for i := range r.Channels {

@@ -28,9 +28,12 @@ func drawPlaces(t *rapid.T, m *rimewatch.Matchers) {
 // drawRules draws channels in every state, routes, silences and windows: those hold for all of the
 // days that the plan is followed, or are over.
 func drawRules(t *rapid.T) *plan.Rules {
-	r := &plan.Rules{}
+	r := &plan.Rules{Members: []plan.Member{{Email: "a@example.com", Sites: rimewatch.Sites{1}}, {Email: "b@example.com", Sites: rimewatch.Sites{1, 2}}}}
 	for id := range rapid.Int64Range(0, 4).Draw(t, "channels") {
 		c := rimewatch.Channel{ID: id + 1, Enabled: rapid.IntRange(0, 3).Draw(t, "off") > 0}
+		if rapid.IntRange(0, 2).Draw(t, "phone") == 0 { // of somebody who is limited to sites
+			c.Kind, c.To = rimewatch.ChannelPush, []string{rapid.SampledFrom([]string{"a@example.com", "b@example.com", "gone@example.com"}).Draw(t, "owner")}
+		}
 		switch rapid.IntRange(0, 2).Draw(t, "state") {
 		case 0:
 			c.LastSuccessAt = t0 - hour

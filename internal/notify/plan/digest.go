@@ -22,11 +22,16 @@ func LastDigest(r *rimewatch.Route, t rimewatch.Time, zone *time.Location) rimew
 	return t - rimewatch.Day
 }
 
-// Digest picks what a route's digest of a moment lists, active alerts first, and
-// the deliveries that carry it: none when there is nothing to tell. alerts are
+// Digested is a digest for one channel: what it lists, active alerts first.
+type Digested struct {
+	rimewatch.Delivery
+	Alerts []rimewatch.AlertView
+}
+
+// Digest makes a route's digests of a moment: none when there is nothing to tell. alerts are
 // the workspace's that are active or have ended since the digest before. What came after that
 // moment waits for the next one, however late this one is made, as after a restart at night.
-func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due, now rimewatch.Time, zone *time.Location) ([]rimewatch.AlertView, []rimewatch.Delivery) {
+func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due, now rimewatch.Time, zone *time.Location) []Digested {
 	var list []rimewatch.AlertView
 	for i := range alerts {
 		v := &alerts[i]
@@ -35,7 +40,7 @@ func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due,
 		}
 	}
 	if len(list) == 0 || len(r.Steps) == 0 || !r.Enabled {
-		return nil, nil
+		return nil
 	}
 	slices.SortStableFunc(list, func(a, b rimewatch.AlertView) int {
 		if a.Status != b.Status {
@@ -46,17 +51,23 @@ func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due,
 		}
 		return int(min(max(a.TriggeredAt-b.TriggeredAt, -1), 1))
 	})
-	var out []rimewatch.Delivery
+	var out []Digested
 	for _, id := range r.Steps[0].ChannelIDs {
 		for i := range rules.Channels {
-			if c := &rules.Channels[i]; c.ID == id && c.Enabled {
-				out = append(out, rimewatch.Delivery{
-					WorkspaceID: r.WorkspaceID, ChannelID: id, RouteID: r.ID, Kind: rimewatch.DeliveryDigest,
-					Key:    fmt.Sprintf("digest/%d/%s/%d", r.ID, due.Std().In(zone).Format(time.DateOnly), id),
-					Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now,
-				})
+			c := &rules.Channels[i]
+			if c.ID != id || !c.Enabled {
+				continue
 			}
+			its := slices.DeleteFunc(slices.Clone(list), func(v rimewatch.AlertView) bool { return !rules.mayKnow(c, &v) })
+			if len(its) == 0 {
+				continue
+			}
+			out = append(out, Digested{rimewatch.Delivery{
+				WorkspaceID: r.WorkspaceID, ChannelID: id, RouteID: r.ID, Kind: rimewatch.DeliveryDigest,
+				Key:    fmt.Sprintf("digest/%d/%s/%d", r.ID, due.Std().In(zone).Format(time.DateOnly), id),
+				Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now,
+			}, its})
 		}
 	}
-	return list, out
+	return out
 }

@@ -2,14 +2,15 @@ package plan
 
 import "github.com/rimewatch/rimewatch"
 
-// Fallback chooses from a workspace's channels the one through which a failing one is reported: the
+// Fallback chooses the channel through which a failing one is reported: the
 // one that people named if it is switched on, or of those that work the one that did so
-// last, or else one that may work again; 0 = there is none.
-func Fallback(failing *rimewatch.Channel, list []rimewatch.Channel) int64 {
+// last, or else one that may work again; 0 = there is none. The phone of somebody who is
+// limited to sites is not told of others, whose alerts may wait.
+func (r *Rules) Fallback(failing *rimewatch.Channel) int64 {
 	var best rimewatch.Channel
-	for i := range list {
-		o := &list[i]
-		if o.ID == failing.ID || !o.Enabled {
+	for i := range r.Channels {
+		o := &r.Channels[i]
+		if m := r.Owner(o); o.ID == failing.ID || !o.Enabled || o.Kind == rimewatch.ChannelPush && m != nil && m.Sites != nil {
 			continue
 		}
 		if o.ID == failing.FallbackID {

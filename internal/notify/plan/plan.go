@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -18,6 +19,15 @@ type Rules struct {
 	Channels    []rimewatch.Channel
 	Silences    []rimewatch.Silence           // also ended ones that overlap the alert's time
 	Maintenance []rimewatch.MaintenanceWindow // likewise
+	Members     []Member                      // by Email
+}
+
+// Member is a person as far as it decides of what that person is notified.
+type Member struct {
+	UserID int64
+	Name   string          // as people are called: where somebody has no name, the address
+	Email  string          // as rimewatch.EmailKey has it
+	Sites  rimewatch.Sites // that the person is limited to, nil = all
 }
 
 // Input is everything that a decision about one alert rests on.
@@ -42,15 +52,22 @@ type Result struct {
 	Wanted []Wanted
 	Drop   []int64        // ids of pending deliveries that have become pointless
 	Next   rimewatch.Time // when to look again if nothing happens, 0 = never
+	Ahead  Ahead          // who is notified next unless somebody acknowledges
 	Waits  bool           // for what is being sent: only then it is known who is to be notified
 
 	Unrouted bool // the alert is critical, and no route brings it to a channel that is switched on
 	Untold   bool // the alert is critical, and nobody was or will be notified of it
 }
 
+// Ahead is the level that is notified next, of several routes the earliest.
+type Ahead struct {
+	At       rimewatch.Time // 0 = nobody is
+	Channels []int64
+}
+
 // Alert decides about one alert.
 func Alert(in *Input) Result {
-	p := decision{Input: in, a: &in.Alert.Alert, channels: in.Rules.enabled()}
+	p := decision{Input: in, a: &in.Alert.Alert, channels: in.Rules.enabled(in.Alert)}
 	p.readTimeline()
 	p.readMade()
 	if p.a.Status == rimewatch.AlertResolved {
@@ -71,15 +88,37 @@ func Alert(in *Input) Result {
 	return p.out
 }
 
-// enabled are the ids of the channels that are switched on.
-func (r *Rules) enabled() map[int64]bool {
+// enabled are the ids of the channels that are switched on and may bring an alert.
+func (r *Rules) enabled(v *rimewatch.AlertView) map[int64]bool {
 	on := make(map[int64]bool, len(r.Channels))
 	for i := range r.Channels {
-		if c := &r.Channels[i]; c.Enabled {
+		if c := &r.Channels[i]; c.Enabled && r.mayKnow(c, v) {
 			on[c.ID] = true
 		}
 	}
 	return on
+}
+
+// mayKnow reports whether a channel may bring an alert: the phone of somebody who is limited
+// to sites is not told of others.
+func (r *Rules) mayKnow(c *rimewatch.Channel, v *rimewatch.AlertView) bool {
+	if c.Kind != rimewatch.ChannelPush {
+		return true
+	}
+	m := r.Owner(c)
+	return m == nil || m.Sites.Has(siteOf(v)) // whoever is no member is refused by the sender, and seen to be
+}
+
+// Owner is the member who alone reads what a channel brings, nil = nobody does.
+func (r *Rules) Owner(c *rimewatch.Channel) *Member {
+	if len(c.To) != 1 {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(r.Members, rimewatch.EmailKey(c.To[0]), func(m Member, email string) int { return strings.Compare(m.Email, email) })
+	if !found {
+		return nil
+	}
+	return &r.Members[i]
 }
 
 // matching are the routes that apply to an alert.

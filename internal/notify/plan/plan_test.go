@@ -52,6 +52,13 @@ func newWorldBefore(severity rimewatch.Severity, kind rimewatch.AlertType, route
 	return w
 }
 
+// phone makes a channel the phone of Mara, who is limited to sites.
+func (w *world) phone(channel int64, sites ...int64) {
+	c := &w.rules.Channels[channel-1]
+	c.Kind, c.To = rimewatch.ChannelPush, []string{"mara@example.com"}
+	w.rules.Members = []plan.Member{{UserID: 8, Name: "Mara", Email: "mara@example.com", Sites: sites}}
+}
+
 // happen adds a line to the timeline and changes the alert as it says.
 func (w *world) happen(at rimewatch.Time, kind rimewatch.TransitionKind) {
 	w.runUntil(at)
@@ -297,6 +304,100 @@ func TestAlert(t *testing.T) {
 				if w.view.Status == rimewatch.AlertResolved && d.Status == rimewatch.DeliveryPending && d.Kind != rimewatch.DeliveryRecovery {
 					t.Errorf("%s still waits although the alert is over", d.Key)
 				}
+			}
+		})
+	}
+}
+
+// TestLimitedPeople: somebody who is limited to sites is told of these alone, by whatever route or none.
+func TestLimitedPeople(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		site   int64
+		routes []rimewatch.Route
+		do     func(w *world)
+		want   string
+	}{
+		{name: "without a route", site: 3, want: "0:00 opened L0 → 1|0:00 opened L0 → 2|0:00 opened L0 → 3"},
+		{name: "without a route, of another site", site: 4, want: "0:00 opened L0 → 1|0:00 opened L0 → 3"},
+		{name: "by a route", site: 3, routes: []rimewatch.Route{route(1, step(0, 2))}, want: "0:00 opened L0 → 2"},
+		{name: "by a route of all sites", site: 4, routes: []rimewatch.Route{route(1, step(0, 2), step(5*minute, 1))}, want: "0:05 opened L1 → 1"},
+		{name: "a route that leads nowhere else leaves it to every channel that may know", site: 4, routes: []rimewatch.Route{route(1, step(0, 2))}, want: "0:00 unrouted L0 → 1|0:00 unrouted L0 → 3"},
+		{name: "the unit leaves the site", site: 3, routes: []rimewatch.Route{with(route(1, step(0, 2)), func(r *rimewatch.Route) { r.RepeatS = 1800 })}, do: func(w *world) {
+			w.move(t0+10*minute, 4, "walkin_cooler")
+			w.happen(t0+hour, rimewatch.TransitionResolved)
+		}, want: "0:00 opened L0 → 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorldBefore(rimewatch.Critical, rimewatch.HighTemperature, c.routes...)
+			for i := range w.rules.Channels {
+				w.rules.Channels[i].LastSuccessAt = t0 - hour
+			}
+			w.phone(2, 3)
+			w.view.Site = &rimewatch.Site{ID: c.site}
+			w.happen(t0, rimewatch.TransitionOpened)
+			if c.do != nil {
+				c.do(w)
+			}
+			w.runUntil(t0 + 3*hour)
+			if diff := cmp.Diff(c.want, strings.Join(w.told, "|")); diff != "" {
+				t.Errorf("told (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAhead: who is told next, and when, is said before it happens, and is what then happens.
+func TestAhead(t *testing.T) {
+	three := route(1, step(0, 1), step(15*minute, 4), step(hour, 3, 2))
+	evening := with(route(1, step(0, 1), step(15*minute, 2)), func(r *rimewatch.Route) { r.Quiet = &rimewatch.QuietHours{From: 11 * 60, To: 18 * 60} })
+	for _, c := range []struct {
+		name   string
+		kind   rimewatch.AlertType
+		routes []rimewatch.Route
+		do     func(w *world)
+		want   string
+	}{
+		{name: "the next level that reaches anybody", routes: []rimewatch.Route{three}, want: "1:00 [3 2]"},
+		{name: "the last one is told", routes: []rimewatch.Route{three}, do: func(w *world) { w.runUntil(t0 + 2*hour) }, want: "none"},
+		{name: "acknowledged", routes: []rimewatch.Route{three}, do: func(w *world) { w.happen(t0+minute, rimewatch.TransitionAcknowledged) }, want: "none"},
+		{name: "the acknowledgement has expired", routes: []rimewatch.Route{three}, do: func(w *world) {
+			w.happen(t0+minute, rimewatch.TransitionAcknowledged)
+			w.happen(t0+hour, rimewatch.TransitionAckExpired)
+		}, want: "2:00 [3 2]"},
+		{name: "two routes at the same moment", routes: []rimewatch.Route{route(1, step(0, 1), step(hour, 2)), route(2, step(0, 1), step(hour, 3), step(2*hour, 1))}, want: "1:00 [2 3]"},
+		{name: "the earlier of two routes", routes: []rimewatch.Route{route(1, step(0, 1), step(hour, 2)), route(2, step(0, 1), step(30*minute, 3))}, want: "0:30 [3]"},
+		{name: "quiet hours", routes: []rimewatch.Route{evening}, want: "6:00 [1]"},
+		{name: "a device's silence waits for the site's", kind: rimewatch.DeviceOffline, routes: []rimewatch.Route{three}, want: "0:02 [1]"},
+		{name: "over", routes: []rimewatch.Route{three}, do: func(w *world) { w.happen(t0+minute, rimewatch.TransitionResolved) }, want: "none"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			kind := c.kind
+			if kind == "" {
+				kind = rimewatch.HighTemperature
+			}
+			w := newWorld(rimewatch.Warning, kind, c.routes...)
+			if c.do != nil {
+				c.do(w)
+			}
+			ahead := plan.Alert(&w.in).Ahead
+			got := "none"
+			if ahead.At != 0 {
+				got = fmt.Sprint(clock(ahead.At), " ", ahead.Channels)
+			}
+			if got != c.want {
+				t.Fatalf("ahead is %s, not %s", got, c.want)
+			}
+			w.told = nil
+			w.runUntil(ahead.At)
+			if len(w.told) > 0 {
+				t.Errorf("before that: %v", w.told)
+			}
+			if ahead.At != 0 {
+				w.look(ahead.At)
+			}
+			if len(w.told) != len(ahead.Channels) {
+				t.Errorf("then: %v", w.told)
 			}
 		})
 	}

@@ -308,18 +308,20 @@ func TestDigest(t *testing.T) {
 		alert(2, rimewatch.Warning, rimewatch.AlertActive, 0), alert(4, rimewatch.Critical, rimewatch.AlertActive, 0), alert(5, rimewatch.Warning, rimewatch.AlertActive, 3),
 		alert(int64(t0)+1, rimewatch.Warning, rimewatch.AlertActive, 0), // it came after the digest was due
 	}
-	list, deliveries := plan.Digest(&r, &w.rules, alerts, t0, t0+minute, time.UTC)
-	var ids, keys string
-	for i := range list {
-		ids += fmt.Sprint(list[i].ID, " ")
+	alerts[1].Site = &rimewatch.Site{ID: 3}
+	w.phone(2, 3) // is told of that site alone
+	var got string
+	for _, d := range plan.Digest(&r, &w.rules, alerts, t0, t0+minute, time.UTC) {
+		got += d.Key + ":"
+		for i := range d.Alerts {
+			got += fmt.Sprint(" ", d.Alerts[i].ID)
+		}
+		got += "|"
 	}
-	for i := range deliveries {
-		keys += deliveries[i].Key + " "
+	if want := "digest/2/2026-11-21/1: 2 3 1|digest/2/2026-11-21/2: 3|"; got != want {
+		t.Errorf("the digests are %s, not %s", got, want)
 	}
-	if ids != "2 3 1 " || keys != "digest/2/2026-11-21/1 digest/2/2026-11-21/2 " {
-		t.Errorf("the digest lists %sand goes out as %s", ids, keys)
-	}
-	if _, none := plan.Digest(&r, &w.rules, alerts[3:], t0, t0, time.UTC); none != nil {
+	if none := plan.Digest(&r, &w.rules, alerts[3:], t0, t0, time.UTC); none != nil {
 		t.Errorf("a digest of nothing is sent: %v", none)
 	}
 }

@@ -13,13 +13,15 @@ func (p *decision) route(r *rimewatch.Route) {
 			return // notified by Digest
 		}
 		if r.Quiet != nil && quiet(r.Quiet, p.Now, p.Zone) {
-			p.lookAt(quietEnd(r.Quiet, p.Now, p.Zone))
+			end := quietEnd(r.Quiet, p.Now, p.Zone)
+			p.lookAt(end)
+			p.levels(r, end)
 			return
 		}
 	}
 	p.rise(r)
 	p.remind(r) // before the levels, which count from it
-	p.levels(r)
+	p.levels(r, p.Now)
 	if r.RepeatS > 0 && p.a.AcknowledgedAt == 0 && len(p.notifiedBy(r)) > 0 {
 		p.lookAt(p.Now + seconds(r.RepeatS))
 	}
@@ -45,8 +47,8 @@ func (p *decision) start(r *rimewatch.Route) (at rimewatch.Time, moved bool) {
 
 // levels notifies the levels that are due: the first after its delay from the
 // route's start, each other one after its delay from the level before it, counted
-// from when those had the alert to answer for.
-func (p *decision) levels(r *rimewatch.Route) {
+// from when those had the alert to answer for. Before a moment nobody is notified.
+func (p *decision) levels(r *rimewatch.Route, earliest rimewatch.Time) {
 	start, moved := p.start(r)
 	from, waited := start, 0
 	for level := range r.Steps {
@@ -58,16 +60,42 @@ func (p *decision) levels(r *rimewatch.Route) {
 		if level == 0 && p.a.Type == rimewatch.DeviceOffline {
 			due = max(due, p.a.TriggeredAt+OfflineWait)
 		}
-		if p.Now < due && p.notified(r, level) == 0 {
-			p.lookAt(due)
+		if first := max(due, earliest); p.Now < first && p.notified(r, level) == 0 {
+			p.lookAt(first)
+			p.lookAhead(r, level, first)
 			return
 		}
 		for _, c := range step.ChannelIDs {
-			if p.channels[c] && !p.knows(r, level, c) {
+			if p.Now >= earliest && p.channels[c] && !p.knows(r, level, c) {
 				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 			}
 		}
 		from, waited = p.answering(r, level, due), step.AfterS
+	}
+}
+
+// lookAhead notes who is notified next by a route whose level is due at a moment to come:
+// those of the first level from there on that has somebody to notify.
+func (p *decision) lookAhead(r *rimewatch.Route, level int, due rimewatch.Time) {
+	a := &p.out.Ahead
+	for ; level < len(r.Steps) && (a.At == 0 || due <= a.At); level++ {
+		var list []int64
+		for _, c := range r.Steps[level].ChannelIDs {
+			if p.channels[c] && !p.knows(r, level, c) {
+				list = append(list, c)
+			}
+		}
+		switch {
+		case len(list) > 0 && due == a.At:
+			list = slices.DeleteFunc(list, func(c int64) bool { return slices.Contains(a.Channels, c) })
+			a.Channels = append(a.Channels, list...)
+			return
+		case len(list) > 0:
+			*a = Ahead{due, list}
+			return
+		case level+1 < len(r.Steps):
+			due += seconds(r.Steps[level+1].AfterS - r.Steps[level].AfterS)
+		}
 	}
 }
 

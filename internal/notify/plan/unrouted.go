@@ -37,7 +37,7 @@ func (p *decision) unrouted(matching []*rimewatch.Route) {
 	p.out.Untold = true
 	for i := range p.Rules.Channels {
 		c := &p.Rules.Channels[i]
-		if !dependable(c) || p.hadUnrouted(c.ID) {
+		if !dependable(c) || !p.channels[c.ID] || p.hadUnrouted(c.ID) {
 			continue
 		}
 		p.want(rimewatch.DeliveryUnrouted, &rimewatch.Route{}, 0, 0, c.ID, p.Now, after)

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/SherClockHolmes/webpush-go"
@@ -42,9 +43,8 @@ type Config struct {
 	Keys    Keys
 	Contact string // https URL or e-mail address at which a push service finds who sends
 
-	// Member returns the role in a workspace of the person of an address:
-	// CodeNotFound without one, CodeForbidden for one who may not see all sites.
-	Member func(ctx context.Context, workspaceID int64, email string) (rimewatch.Role, error)
+	// Member finds the person of an address in a workspace: CodeNotFound without one.
+	Member func(ctx context.Context, workspaceID int64, email string) (rimewatch.Member, error)
 	// Expired is called with a channel whose device has ended its subscription.
 	Expired func(ctx context.Context, c *rimewatch.Channel)
 }
@@ -86,15 +86,19 @@ const (
 // Send sends once. A device that has ended its subscription is CodeNotFound, and
 // Expired is called.
 func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *message.Message) (string, error) {
-	role, err := s.cfg.Member(ctx, c.WorkspaceID, strings.Join(c.To, ""))
+	who, err := s.cfg.Member(ctx, c.WorkspaceID, strings.Join(c.To, ""))
 	switch rimewatch.CodeOf(err) {
 	case "":
-	case rimewatch.CodeNotFound, rimewatch.CodeForbidden:
+	case rimewatch.CodeNotFound:
 		return "", err
 	default:
 		return "", rimewatch.Wrap(rimewatch.CodeUnavailable, err, "It could not be found out whether the person is still a member.")
 	}
-	p := payload(m, role)
+	m, left := within(m, who.Sites)
+	if !left {
+		return "", rimewatch.Errorf(rimewatch.CodeForbidden, "This person is limited to other sites.")
+	}
+	p := payload(m, who.Role)
 	body, err := json.Marshal(p)
 	if err != nil {
 		return "", err
@@ -118,6 +122,25 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 		return "", outbound.Failure(err)
 	}
 	return "", outbound.Drain(resp)
+}
+
+// within leaves of a message only what somebody who is limited to sites may know: the limit may
+// have come, or the unit moved, after the message was written. It returns false when that is nothing.
+func within(m *message.Message, sites rimewatch.Sites) (*message.Message, bool) {
+	d := m.Data
+	switch {
+	case sites == nil, d.Kind == rimewatch.DeliveryTest:
+		return m, true
+	case len(d.Alerts) == 0:
+		return m, d.Site != nil && sites.Has(d.Site.ID)
+	}
+	elsewhere := func(l message.Line) bool { return l.ID != 0 && !sites.Has(l.SiteID) }
+	if !slices.ContainsFunc(d.Alerts, elsewhere) {
+		return m, true
+	}
+	d.Alerts = slices.DeleteFunc(slices.Clone(d.Alerts), func(l message.Line) bool { return l.ID == 0 || elsewhere(l) })
+	d.Tag, d.Subject, d.Text = "", d.Workspace.Name, ""
+	return &message.Message{Type: m.Type, Timestamp: m.Timestamp, Data: d}, len(d.Alerts) > 0
 }
 
 // payload is a message for a lock screen: what is wrong, then what to do.

@@ -148,11 +148,11 @@ func (s *service) channel() *rimewatch.Channel {
 func (s *service) sender(keys Keys, role rimewatch.Role, expired *[]int64) *Sender {
 	return New(Config{
 		Client: &http.Client{Transport: strict{s.Client().Transport}}, Keys: keys, Contact: "https://watch.example.org",
-		Member: func(_ context.Context, workspaceID int64, email string) (rimewatch.Role, error) {
+		Member: func(_ context.Context, workspaceID int64, email string) (rimewatch.Member, error) {
 			if workspaceID != 3 || email != "anna@example.org" || role == "" {
-				return "", rimewatch.Errorf(rimewatch.CodeNotFound, "The person is not a member any more.")
+				return rimewatch.Member{}, rimewatch.Errorf(rimewatch.CodeNotFound, "The person is not a member any more.")
 			}
-			return role, nil
+			return rimewatch.Member{Role: role}, nil
 		},
 		Expired: func(_ context.Context, c *rimewatch.Channel) { *expired = append(*expired, c.ID) },
 	})
@@ -257,6 +257,41 @@ func TestALongMessageFits(t *testing.T) {
 	}
 	if s.got.Tag != "alerts" || s.got.Path != "/alerts" || !strings.HasSuffix(s.got.Body, "…") {
 		t.Errorf("%+v", s.got)
+	}
+}
+
+// TestLimitedPeopleAreToldOfTheirSites: a limit that came after a message was written leaves of it what
+// is of these sites.
+func TestLimitedPeopleAreToldOfTheirSites(t *testing.T) {
+	site := &message.Site{ID: 7, Name: "Harbour"}
+	list := func(lines ...message.Line) []message.Line { return lines }
+	for _, c := range []struct {
+		name string
+		data message.Data
+		want string // title and lines, "" = nothing is sent
+	}{
+		{"its site", message.Data{Subject: "Too warm", Site: site}, "Too warm"},
+		{"another", message.Data{Subject: "Too warm", Site: &message.Site{ID: 8}}, ""},
+		{"no site", message.Data{Subject: "Too warm"}, ""},
+		{"a test", message.Data{Subject: "Test", Kind: rimewatch.DeliveryTest}, "Test"},
+		{"several of its own", message.Data{Subject: "2 alerts", Alerts: list(message.Line{ID: 1, SiteID: 7, Text: "a"}, message.Line{Text: "and 3 more"})}, "2 alerts a and 3 more"},
+		{"several, one elsewhere", message.Data{Subject: "2 alerts", Text: "In two shops.", Workspace: message.Ref{Name: "Shops"}, Alerts: list(message.Line{ID: 1, SiteID: 7, Text: "a"}, message.Line{ID: 2, SiteID: 8, Text: "b"}, message.Line{Text: "and 3 more"})}, "Shops a"},
+		{"all elsewhere", message.Data{Subject: "2 alerts", Alerts: list(message.Line{ID: 1, Text: "a"}, message.Line{ID: 2, SiteID: 8, Text: "b"})}, ""},
+	} {
+		m, left := within(&message.Message{Data: c.data}, rimewatch.Sites{7})
+		got := ""
+		if left {
+			got = m.Data.Subject
+			for _, l := range m.Data.Alerts {
+				got += " " + l.Text
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, not %q", c.name, got, c.want)
+		}
+		if all, _ := within(&message.Message{Data: c.data}, nil); all.Data.Subject != c.data.Subject || len(all.Data.Alerts) != len(c.data.Alerts) {
+			t.Errorf("%s: somebody who is not limited gets %+v", c.name, all.Data)
+		}
 	}
 }
 

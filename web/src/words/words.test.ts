@@ -6,6 +6,7 @@ import { conditionOf, worstAlert } from './condition';
 import { ago, band, clockTime, date, duration, exact, grouped, limit, number, percent, temperature, trimmed } from './format';
 import { reader } from './reader.svelte';
 import { rowsOf } from './evidence';
+import { nextWords, toldWords } from './escalation';
 import { holdWords, placesWithout, withCoverage } from './coverage';
 import { fleetSentence, stateOf, type Subject } from './sentence';
 import { offerOf, silenceOf } from './silence';
@@ -229,4 +230,17 @@ describe('sentences', () => {
     expect(fleetSentence({ ...none, offline: 3 }, 3)).toBe('Waiting for the first readings of 3 devices.');
     expect(fleetSentence({ ...none, offline: 3 }, 2)).toBe('All 3 devices are offline.');
   });
+});
+
+describe('escalation', () => {
+  const at = (minutes: number) => new Date(now + minutes * 60_000).toISOString();
+  const who = (...names: string[]) => names.map((name, id) => ({ kind: 'channel', id, name }));
+  const e = (told: [string, number][], next: number | null = null, ...names: string[]) => ({ level: told.length, told: told.map(([name, m], id) => ({ kind: 'member', id, name, at: at(m) })), next_at: next == null ? null : at(next), next: who(...names) });
+  test.each([
+    [e([['Ben', -12]], 3, 'Mara'), 'Ben was told at 19:48. In 3\u00a0min Mara is told.'],
+    [e([['Ben', -12], ['Kitchen', -12], ['Mara', -3]]), 'Ben and Kitchen were told at 19:48, Mara at 19:57.'],
+    [e([['Ben', -25 * 60]], 0.5, 'Mara', 'Polar Service'), 'Ben was told at 19 Nov, 19:00. Mara and Polar Service are told within a minute.'],
+    [e([], 12, 'a', 'b', 'c', 'd'), ' In 12\u00a0min a, b and 2 more are told.'],
+    [e([]), ' Nobody has been told.'],
+  ])('%#', (x, want) => expect(`${toldWords(x, 'UTC', now)} ${nextWords(x, now)}`.trimEnd()).toBe(want));
 });

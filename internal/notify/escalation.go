@@ -1,0 +1,79 @@
+package notify
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	"github.com/rimewatch/rimewatch/internal/wire"
+)
+
+// EscalationStore keeps what an escalation follows from.
+type EscalationStore interface {
+	ruleStore
+	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
+	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+}
+
+// Escalation finds who has been told of an alert and who is told next, by the decision that
+// messages are sent by. It is nil once the alert is over.
+func Escalation(ctx context.Context, s EscalationStore, v *rimewatch.AlertView, now rimewatch.Time) (*wire.Escalation, error) {
+	if v.Status != rimewatch.AlertActive {
+		return nil, nil //nolint:nilnil // null in the answer
+	}
+	w, err := s.Workspace(ctx, v.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := readRules(ctx, s, v.WorkspaceID, now-endedKept)
+	if err != nil {
+		return nil, err
+	}
+	in := plan.Input{Alert: v, Rules: &rules, Zone: rimewatch.ZoneOf(zoneName(v, &w)), Now: now}
+	if in.Timeline, err = s.AlertTransitions(ctx, v.WorkspaceID, v.ID); err != nil {
+		return nil, err
+	}
+	if in.Made, err = s.AlertDeliveries(ctx, v.WorkspaceID, v.ID); err != nil {
+		return nil, err
+	}
+	r := plan.Alert(&in)
+	out := &wire.Escalation{Told: []wire.Told{}, NextAt: r.Ahead.At, Next: []wire.Recipient{}}
+	for i := range in.Made {
+		d := &in.Made[i]
+		if d.SentAt == 0 || d.AlertID != v.ID {
+			continue
+		}
+		out.Level = max(out.Level, d.Level+1)
+		to, at := recipient(&rules, d.ChannelID), d.SentAt
+		if j := slices.IndexFunc(out.Told, func(t wire.Told) bool { return t.Recipient == to }); j >= 0 {
+			out.Told[j].At = min(out.Told[j].At, at)
+		} else {
+			out.Told = append(out.Told, wire.Told{Recipient: to, At: at})
+		}
+	}
+	slices.SortStableFunc(out.Told, func(x, y wire.Told) int { return cmp.Compare(x.At, y.At) })
+	for _, c := range r.Ahead.Channels {
+		if to := recipient(&rules, c); !slices.Contains(out.Next, to) {
+			out.Next = append(out.Next, to)
+		}
+	}
+	return out, nil
+}
+
+// recipient is whom a channel reaches.
+func recipient(r *plan.Rules, channel int64) wire.Recipient {
+	for i := range r.Channels {
+		c := &r.Channels[i]
+		if c.ID != channel {
+			continue
+		}
+		if m := r.Owner(c); m != nil {
+			return wire.Recipient{Kind: "member", ID: m.UserID, Name: m.Name}
+		}
+		return wire.Recipient{Kind: "channel", ID: c.ID, Name: c.Name}
+	}
+	return wire.Recipient{Kind: "channel", ID: channel}
+}
