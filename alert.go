@@ -210,6 +210,7 @@ type Alert struct {
 	Superseded         Superseded  `json:"superseded,omitempty"`    // of a superseded one: by which other judgement
 	Relearning         Relearning  `json:"relearning,omitempty"`    // of a superseded one: why what is normal for its unit is learned again
 	Ending             Ending      `json:"ending,omitempty"`        // why it ended, where nothing above says so
+	BackSince          Time        `json:"back_since,omitempty"`    // of a product temperature whose alert has ended in range: since when it was back
 	Unmet              Unmet       `json:"unmet,omitempty"`         // of NotCooling: why
 	SuppressedBy       int64       `json:"suppressed_by,omitempty"` // id of the alert that explains this one, 0 = none
 	ReplacedBy         int64       `json:"replaced_by,omitempty"`   // of a prediction that another one fits better than: id of that one's alert

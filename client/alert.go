@@ -42,6 +42,7 @@ type Alert struct {
 	ResolvedBy         string                `json:"resolved_by"`
 	Resolution         rimewatch.Resolution  `json:"resolution"`
 	EndedBecause       rimewatch.Ending      `json:"ended_because"` // "" while it is active, and where it ended before this was noted
+	BackSince          rimewatch.Time        `json:"back_since"`    // of a product temperature that is back in range: since when; 0 = not known
 	Unmet              rimewatch.Unmet       `json:"unmet"`         // of not_cooling: why
 	Note               string                `json:"note"`
 	Occurrences        int                   `json:"occurrences"`

@@ -54,6 +54,7 @@ type Transition struct {
 	Prediction *rimewatch.Prediction // of the predictor's alerts only, which no rule of this package makes
 	Resolution rimewatch.Resolution  // of a Resolved one: "" is auto
 	Ending     rimewatch.Ending      // of a Resolved one: why
+	BackSince  rimewatch.Time        // of the product temperature's, which is back in range: since when, 0 = not known
 	Unmet      rimewatch.Unmet       // of not_cooling: why the zone does not get colder
 	Superseded rimewatch.Superseded  // of a superseded one: by which other judgement, "" where by none
 	Relearning rimewatch.Relearning  // of a superseded one: why the unit is learnt anew, "" where it is not

@@ -374,8 +374,11 @@ func (s *State) apply(x *pass, i rule, b *bounds, to rimewatch.Time, mayOpen boo
 	tr := s.transition(x, i, b, kind)
 	if kind == rimewatch.TransitionResolved {
 		tr.Ending = s.ending(i, t)
+		if back := t.mark.Time(); (i == ruleHigh || i == ruleLow) && tr.Ending == rimewatch.EndedInRange && t.zone() == zoneClear && back > tr.ConditionStartedAt {
+			tr.BackSince = back
+		}
 		if !b.judged() {
-			tr.Resolution, tr.Superseded, tr.Ending = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged, ""
+			tr.Resolution, tr.Superseded, tr.Ending, tr.BackSince = rimewatch.ResolvedSuperseded, rimewatch.SupersededUnjudged, "", 0
 		}
 	}
 	*x.out = append(*x.out, tr)

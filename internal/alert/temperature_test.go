@@ -539,6 +539,16 @@ func TestBackInside(t *testing.T) {
 	}
 }
 
+// TestBackSince: an alert that ends because its value has stayed in range for its clear time says since when it was back.
+func TestBackSince(t *testing.T) {
+	u := newDevice(t, configOf("walkin_freezer"))
+	u.run("0m..70m z=-14\n71m..90m z=-21")
+	over := u.log[len(u.log)-1]
+	if over.Kind != rimewatch.TransitionResolved || over.BackSince != epoch.Add(71*time.Minute) || over.At.Sub(over.BackSince) != 5*time.Minute {
+		t.Errorf("%s at %s, back since %s", over.Kind, over.At, over.BackSince)
+	}
+}
+
 func lines(s string) []string {
 	out := []string{}
 	for l := range strings.Lines(s) {

@@ -54,7 +54,7 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 	}
 	if t.Kind == rimewatch.TransitionResolved {
 		row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, cmp.Or(t.Resolution, rimewatch.ResolvedAuto), now
-		row.Relearning, row.Superseded, row.Ending = t.Relearning, t.Superseded, t.Ending
+		row.Relearning, row.Superseded, row.Ending, row.BackSince = t.Relearning, t.Superseded, t.Ending, t.BackSince
 		if t.Ending == rimewatch.EndedOtherFault {
 			row.ReplacedBy = replacement
 		}

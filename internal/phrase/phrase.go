@@ -175,7 +175,7 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	case a.Type == rimewatch.SiteOffline && value(a.Value) > 0:
 		return w.fill(sitePartly, a), ""
 	default:
-		return join(w.fill(e.over, a), w.cameBack(a.Occurrences)), ""
+		return join(w.fill(e.over, a), w.back(a), w.cameBack(a.Occurrences)), ""
 	}
 	flapping, urgent, more, soon := "", "", "", ""
 	if lasted(a) < young {
@@ -264,14 +264,34 @@ func began(a *rimewatch.Alert) rimewatch.Time {
 	return a.TriggeredAt
 }
 
-// lasted is how long the condition had lasted when the alert ended or was last
-// evaluated.
+// lasted is how long the condition had lasted when it ended or was last evaluated.
 func lasted(a *rimewatch.Alert) time.Duration {
 	end := a.LastEvaluatedAt
-	if a.ResolvedAt != 0 {
+	switch {
+	case a.BackSince != 0:
+		end = a.BackSince
+	case a.ResolvedAt != 0:
 		end = a.ResolvedAt
 	}
 	return max(0, end.Sub(began(a)))
+}
+
+// back says of an alert that is over since when the value was back, and when it had stayed there
+// for long enough: "Back inside since 08:31, all clear at 08:41."
+func (w Words) back(a *rimewatch.Alert) string {
+	since, over := w.local(a.BackSince), w.local(a.ResolvedAt)
+	if a.BackSince == 0 || a.ResolvedAt.Sub(a.BackSince) < time.Minute {
+		return ""
+	}
+	from := w.Clock(since)
+	if since.YearDay() != over.YearDay() || since.Year() != over.Year() {
+		from = w.Date(since, false) + ", " + from
+	}
+	to := w.Clock(over)
+	if w.zone == nil {
+		to += " UTC"
+	}
+	return w.Sayf("Back inside since %s, all clear at %s.", from, to)
 }
 
 // fill puts an alert's facts into a text.

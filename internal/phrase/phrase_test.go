@@ -326,6 +326,34 @@ func TestNoChange(t *testing.T) {
 }
 
 // TestNoTimeLeft: what is less than can be told is minutes, not 0 s.
+// TestBackInside: an alert that ends once the value has stayed in range says since when it was back, and
+// counts as too warm only the time before.
+func TestBackInside(t *testing.T) {
+	value, peak, limit := -20.0, -8.0, -15.0
+	at := func(clock string) rimewatch.Time {
+		x, _ := rimewatch.ParseTime("2026-11-20T" + clock + ":00Z")
+		return x
+	}
+	for _, c := range []struct {
+		name, back, over, zone, want string
+		l                            rimewatch.Locale
+	}{
+		{name: "by the clock of the site", back: "07:31", over: "07:41", zone: "Europe/Berlin", want: "It was too warm for 31\u00a0min; the highest was −8\u00a0°C. Back inside since 08:31, all clear at 08:41."},
+		{name: "no place is known", back: "07:31", over: "07:41", want: "Back inside since 07:31, all clear at 07:41 UTC."},
+		{name: "over midnight", back: "22:55", over: "23:05", zone: "Europe/Berlin", want: "Back inside since 20 Nov, 23:55, all clear at 00:05."},
+		{name: "at once", back: "07:31", over: "07:31", zone: "Europe/Berlin", want: "the highest was −8\u00a0°C."},
+		{name: "in Spanish", back: "07:31", over: "07:41", zone: "Europe/Berlin", l: rimewatch.Locale{Language: "es"}, want: "De nuevo dentro desde las 08:31, todo en orden a las 08:41."},
+	} {
+		v := rimewatch.AlertView{Site: &rimewatch.Site{TimeZone: c.zone}, Alert: rimewatch.Alert{
+			Type: rimewatch.HighTemperature, Severity: rimewatch.Warning, Status: rimewatch.AlertResolved, Resolution: rimewatch.ResolvedAuto, Ending: rimewatch.EndedInRange,
+			Metric: "product_zone_temp", Unit: "°C", Value: &value, PeakValue: &peak, Threshold: &limit, ConditionStartedAt: at("07:00"), BackSince: at(c.back), ResolvedAt: at(c.over),
+		}}
+		if got := phrase.In(c.l).For(&v).Message(&v.Alert); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s: %s", c.name, got)
+		}
+	}
+}
+
 func TestNoTimeLeft(t *testing.T) {
 	left := 0.02
 	a := rimewatch.Alert{Type: rimewatch.PowerLoss, Metric: "voltage", Status: rimewatch.AlertActive, HoldH: &left}

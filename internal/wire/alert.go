@@ -36,6 +36,7 @@ type Alert struct {
 	ResolvedBy         *string                     `json:"resolved_by"`
 	Resolution         *string                     `json:"resolution" enum:"auto,manual,superseded,null" doc:"null while the alert is active."`
 	EndedBecause       *string                     `json:"ended_because" doc:"Why it ended, an open set: in_range (back within its limit), as_usual (what is usual for the unit), cools (of not_cooling: twice down to where the unit usually stops), cools_elsewhere (its thermostat cycles at another level), runs (the compressor has started and run), reports, sensor_works, charged (the battery of its sensor was charged or changed), not_confirmed (of a prediction by single events), another_fault, sensor, ambient_sensor, load_varies, relearning, limits_changed, not_judged, person, device_removed; null while it is active, and where it ended before this was noted."`
+	BackSince          rimewatch.Time              `json:"back_since" doc:"Of a product temperature whose alert has ended in range, since when it was back: resolved_at is when it had stayed there for long enough. Otherwise null."`
 	Unmet              *string                     `json:"unmet" doc:"Of not_cooling, why the zone does not become colder, an open set: no_current, locked_rotor, no_run, no_effect (the compressor runs), not_falling (nothing shows what the compressor does), begun (it has run since, or the zone has become colder, but has not come down to where it usually stops); otherwise null."`
 	Note               *string                     `json:"note"`
 	Occurrences        int                         `json:"occurrences" doc:"How often the condition came back on this alert."`
@@ -74,7 +75,7 @@ func NewAlert(v *rimewatch.AlertView, w Words) Alert {
 		ConditionStartedAt: v.ConditionStartedAt, TriggeredAt: v.TriggeredAt, LastEvaluatedAt: v.LastEvaluatedAt,
 		AcknowledgedAt: v.AcknowledgedAt, AcknowledgedBy: OrNull(v.AcknowledgedBy), AckExpiresAt: v.AckExpiresAt,
 		ResolvedAt: v.ResolvedAt, ResolvedBy: OrNull(v.ResolvedBy), Resolution: OrNull(string(v.Resolution)), Note: OrNull(v.Note),
-		EndedBecause: OrNull(string(v.EndedBecause())), Unmet: OrNull(string(v.Unmet)),
+		EndedBecause: OrNull(string(v.EndedBecause())), BackSince: v.BackSince, Unmet: OrNull(string(v.Unmet)),
 		Occurrences: v.Occurrences, Flapping: v.Flapping, SuppressedBy: OrNull(v.SuppressedBy), ReplacedBy: OrNull(v.ReplacedBy),
 	}
 	out.Prediction.Value, out.Feedback.Value = w.Prediction(v.Prediction), v.Feedback
