@@ -153,8 +153,11 @@ var warms = start + 18*rimewatch.Day
 
 // at is when it happens: of a slow recovery at the end of a defrost.
 func (sc *scene) at() (rimewatch.Time, error) {
-	if sc.typ == rimewatch.SlowWarming {
+	switch sc.typ {
+	case rimewatch.SlowWarming:
 		return warms, nil
+	case rimewatch.NotCooling: // in its first week a unit is given an hour, for deliveries are weekly
+		return happens + 7*rimewatch.Day, nil
 	}
 	if sc.typ != rimewatch.SlowRecovery {
 		return happens, nil
