@@ -133,7 +133,7 @@ func (x *pass) secondBounds(s *State, i rule) bounds {
 		return x.runBounds(s)
 	case i == ruleStarts:
 		return bounds{hasCrit: true, crit: atLeast(failedStartsHour), delta: 0.5}
-	case i == ruleStale:
+	case i == ruleStale, i == ruleFault:
 		return s.bounds(x, i)
 	case spec.beyond == Limit{}:
 		return bounds{}

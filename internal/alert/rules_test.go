@@ -456,7 +456,7 @@ func TestProbeMoved(t *testing.T) {
 	send(98*hour, -8)
 	send(101*hour, -22)
 	got := summary(u.log)
-	if len(got) == 0 || got[0] != "96h15m opened sensor_fault warning since 96h value 14 peak 14 limit 0" || u.log[0].Metric != rimewatch.ZoneJump || u.log[0].Unit != "K" {
+	if len(got) == 0 || got[0] != "96h30m opened sensor_fault warning since 96h15m value 14 peak 14 limit 0" || u.log[0].Metric != rimewatch.ZoneJump || u.log[0].Unit != "K" {
 		t.Errorf("%q", got)
 	}
 	has := func(typ rimewatch.AlertType, kind rimewatch.TransitionKind) bool {
@@ -464,6 +464,11 @@ func TestProbeMoved(t *testing.T) {
 	}
 	if !has(rimewatch.HighTemperature, rimewatch.TransitionOpened) || !has(rimewatch.SensorFault, rimewatch.TransitionResolved) {
 		t.Errorf("its limit is not judged, or it does not end: %q", got)
+	}
+	for i := range u.log {
+		if u.log[i].Superseded != "" {
+			t.Errorf("%s of %s: %s", u.log[i].Kind, u.log[i].Type, u.log[i].Superseded)
+		}
 	}
 }
 

@@ -380,27 +380,26 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 	if starts, run := u.UsualCycle(); starts > 0 && float32(s.edge.Float()) > s.cutOut+max(leastMargin, spanMargin*s.span()) && u.FailedStarts(2) == 0 { // its thermostat may have been set a little warmer
 		idleSince = max(idleSince, u.RunningSince()+rimewatch.Time((60/starts-run)*float64(minute)))
 	}
+	if float32(s.zone.Float()) <= limit {
+		return
+	}
 	var cause Cause
-	stalled := s.stalled
+	stalled, began := s.stalled, s.stalled
 	if (s.ran > 0 || slow) && s.out.Time() > stalled.Time() {
 		stalled = s.out // that of a slow one is a quantile, near which the zone may stay for days
 	}
 	switch {
 	case s.idle.Set() && !slow && at-idleSince > idle && at-s.out.Time() >= surely:
-		cause = s.standing(u)
+		cause, began = s.standing(u), s.idle
 	case s.stalls(stalled, at, 2*limit-begin):
-		cause = s.stalling(u, slow)
+		if cause = s.stalling(u, slow); slow {
+			began = stalled
+		}
 	default:
 		return
 	}
 	s.limit, s.stop = limit, s.cutOut
-	s.cause, s.since, s.downs, s.other, s.cold = cause, s.stalled, 0, 0, unit.Stamp{}
-	if slow {
-		s.since = stalled
-	}
-	if cause != NoEffect && s.idle.Set() {
-		s.since = s.idle
-	}
+	s.cause, s.since, s.downs, s.other, s.cold = cause, began, 0, 0, unit.Stamp{}
 }
 
 // stalls reports whether the zone has been beyond a temperature and not falling since a moment, for longer
@@ -448,7 +447,7 @@ func (s *State) standing(u *unit.State) Cause {
 func (s *State) followCause(u *unit.State, at rimewatch.Time, slow bool) {
 	fell := !s.stalled.Set() || s.stalled == unit.StampOf(at)
 	switch c := s.cause; {
-	case c == Begun && s.idle.Set() && at-s.idle.Time() > selfEnded, c == NoEffect && s.idle.Set() && at-s.idle.Time() > leastIdle:
+	case c == Begun && s.idle.Set() && at-s.idle.Time() > selfEnded, c == NoEffect && s.idle.Set() && at-s.idle.Time() > max(leastIdle, s.excuse.most()+u.Interval()):
 		s.cause = s.standing(u)
 	case c == Begun && (u.Running() || !u.RunningKnown()) && s.stalls(s.stalled, at, s.limit):
 		s.cause = s.stalling(u, slow)

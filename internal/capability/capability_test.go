@@ -42,8 +42,12 @@ func (b *box) reading(amps float64) {
 	var o unit.Observation
 	c := unit.Config{Equipment: freezer()}
 	b.unit.Observe(&c, &r, b.at, 0, &o)
+	was := b.s.Cause()
 	if over := b.s.Observe(&b.unit, &o, false, false, b.most); over != Lasts {
 		b.overs = append(b.overs, over)
+	}
+	if was == Met && b.s.Cause() != Met && (b.s.Zone() <= b.s.Limit() || b.at-b.s.Since() < 10*minute) {
+		b.t.Errorf("%d is found at %.1f °C, where %.1f are its limit, and since %s at %s", b.s.Cause(), b.s.Zone(), b.s.Limit(), b.s.Since(), b.at)
 	}
 	b.at += b.every
 }
@@ -189,6 +193,33 @@ func TestCauseIsOfThePresent(t *testing.T) {
 	}
 	if got := see(20*minute, -9, 8); got != Begun {
 		t.Errorf("%d once the zone falls", got)
+	}
+}
+
+// TestDefrostAmidRuns: of a unit that runs and brings nothing down it is said that its compressor stands only
+// once it has stood for longer than in its defrosts.
+func TestDefrostAmidRuns(t *testing.T) {
+	b := newBox(t)
+	for range 16 {
+		b.cycle(12*hour, -20, -18)
+		b.on = false
+		b.warm(24*minute, 10, steady(0.1))
+		b.on = true
+	}
+	b.cycle(6*hour, -20, -18)
+	if b.warm(4*hour, 3, steady(8)) < 0 || b.s.Cause() != NoEffect {
+		t.Fatalf("%d after four hours of runs without effect", b.s.Cause())
+	}
+	for i, want := range []Cause{NoEffect, NoCurrent} {
+		for range 26 + 20*i {
+			b.zone += 0.05
+			b.reading(0.1)
+		}
+		if got := b.s.Cause(); got != want {
+			t.Errorf("%d after a stand of %d min, want %d", got, 26+20*i, want)
+		}
+		b.reading(8)
+		b.reading(8)
 	}
 }
 

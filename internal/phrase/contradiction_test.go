@@ -12,7 +12,7 @@ import (
 var (
 	noTime = regexp.MustCompile(`(^|[^0-9.,])0\x{a0}(s|min|h|d)([^0-9a-z]|$)`)
 	// A claim that something is beyond a limit, in the languages that are whole.
-	claims = regexp.MustCompile(`has been too (warm|cold)|above its limit|below its limit|lleva .* (demasiado|por encima|por debajo)|por encima de su límite|por debajo de su límite`)
+	claims = regexp.MustCompile(`has started \S+ times in the last hour|running for only|has been running|has been too (warm|cold)|above its limit|below its limit|lleva .* (demasiado|por encima|por debajo)|por encima de su límite|por debajo de su límite`)
 )
 
 // TestNoSentenceContradictsItsNumber: over all rules, values on both sides of their limits and next to
@@ -30,6 +30,12 @@ func TestNoSentenceContradictsItsNumber(t *testing.T) {
 			side = -1
 		}
 		_, measured := rimewatch.FieldByName(sc.metric)
+		switch sc.metric {
+		case rimewatch.StartsPerHour, rimewatch.RunTimeShare:
+			side, measured = 1, true
+		case rimewatch.RunLength:
+			side, measured = -1, true
+		}
 		for _, limit := range []float64{sc.warn, sc.crit} {
 			for _, off := range []float64{-40, -5, -0.3, -0.04, -0.004, 0, 0.004, 0.04, 0.3, 5, 40} {
 				for _, severity := range []rimewatch.Severity{rimewatch.Warning, rimewatch.Critical} {

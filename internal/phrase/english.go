@@ -171,7 +171,7 @@ var conditions = map[key]entry{
 	},
 	{typ: rimewatch.SlowRecovery}: {
 		title: "Slow to recover from defrost", ending: "Recovering from defrost normally again",
-		what: "The product zone was still not cold again %v after the defrost began, which is longer than this unit usually needs.", over: "It is recovering from its defrosts as usual again.",
+		what: "The product zone was still not cold again %p after a defrost began, which is longer than this unit usually needs.", over: "It is recovering from its defrosts as usual again.",
 		do: "Check for ice left on the evaporator, an open door or too little cooling capacity.",
 	},
 	{typ: rimewatch.SlowWarming}: {
@@ -220,7 +220,7 @@ var conditions = map[key]entry{
 	},
 	{rimewatch.NotCooling, string(rimewatch.UnmetBegun)}: {
 		title: "Not cooling as usual",
-		what:  "The product zone is at %v. It has begun to cool, but has not come down to where this unit usually stops. It has not cooled as usual for %t.",
+		what:  "The product zone is at %v. Its compressor has run or the zone has become colder since, but it has not come down to where this unit usually stops. It has not cooled as usual for %t.",
 		do:    "Check that its door is shut and its fans turn. Call a technician if the zone does not go on becoming colder.",
 		soon:  "Goods loaded warm, or a thermostat that was set warmer, look the same for a while.",
 	},

@@ -211,6 +211,12 @@ func returned(a *rimewatch.Alert) bool {
 	if a.Value == nil || a.Threshold == nil {
 		return false
 	}
+	switch a.Metric {
+	case rimewatch.StartsPerHour, rimewatch.RunTimeShare:
+		return *a.Value <= *a.Threshold
+	case rimewatch.RunLength:
+		return *a.Value >= *a.Threshold
+	}
 	if _, measured := rimewatch.FieldByName(a.Metric); !measured {
 		return false
 	}

@@ -141,6 +141,7 @@ const (
 var faults = [numFaults]fault{
 	fiUndercharge: {name: "refrigerant_undercharge", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 240,
 		clues: []clue{
+			{feature: feature(unit.Zone), warn: -2, crit: -5, weight: -.6}, // another set point
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
 			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
 			{feature: ftStep, warn: .8, crit: 1, weight: .15, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
@@ -151,6 +152,7 @@ var faults = [numFaults]fault{
 		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiRestriction: {name: "liquid_line_restriction", alert: rimewatch.RefrigerantLeakSuspected, family: familyCharge, within: 120,
 		clues: []clue{
+			{feature: feature(unit.Zone), warn: -2, crit: -5, weight: -.6}, // another set point
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .35}, {feature: feature(unit.Suction), warn: .4, crit: 1.6, weight: .4},
 			{feature: feature(unit.Vibration), warn: 6, crit: 12, weight: .1, absent: true}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: -.5},
 			{feature: ftStep, warn: .8, crit: 1, weight: .15}, {feature: feature(unit.Vibration), warn: 8, crit: 16, weight: -.4}, {feature: ftDry, warn: .3, crit: .8, weight: -.4},
@@ -161,6 +163,7 @@ var faults = [numFaults]fault{
 		ends: []limit{{unit.Discharge, 16}, {unit.Amps, -12}}},
 	fiFouling: {name: "condenser_fouling", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
+			{feature: feature(unit.Zone), warn: -2, crit: -5, weight: -.6}, // another set point
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .1, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
 			{feature: ftFloods, warn: 0, crit: 1, weight: .4, more: true}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
@@ -171,6 +174,7 @@ var faults = [numFaults]fault{
 		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
 	fiOvercharge: {name: "noncondensables_overcharge", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 240,
 		clues: []clue{
+			{feature: feature(unit.Zone), warn: -2, crit: -5, weight: -.6}, // another set point
 			{feature: feature(unit.Discharge), warn: 1, crit: 3.5, weight: .4}, {feature: feature(unit.Amps), warn: .8, crit: 3, weight: .4},
 			{feature: feature(unit.Suction), warn: 1, crit: 2, weight: .05, absent: true}, {feature: feature(unit.Vibration), warn: 8, crit: 20, weight: -.4},
 			{feature: ftFloods, warn: 0, crit: 1, weight: .4, more: true}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
@@ -180,6 +184,7 @@ var faults = [numFaults]fault{
 		ends: []limit{{unit.Discharge, 14}, {unit.Amps, 10}}},
 	fiCondenserFan: {name: "condenser_fan_failure", alert: rimewatch.CondenserFoulingSuspected, family: familyHead, within: 6,
 		clues: []clue{
+			{feature: feature(unit.Zone), warn: -2, crit: -5, weight: -.6}, // another set point
 			{feature: feature(unit.Discharge), warn: 1.5, crit: 4, weight: .25}, {feature: feature(unit.Discharge), warn: 4.2, crit: 7.2, weight: .2}, {feature: feature(unit.Amps), warn: 1, crit: 3, weight: .3},
 			{feature: ftLeapt, warn: 0, crit: 1, weight: .25}, {feature: feature(unit.Vibration), warn: 10, crit: 25, weight: -.4},
 			{feature: feature(unit.Amps), warn: -1.5, crit: -4, weight: -.4}, {feature: ftFloods, warn: 0, crit: 1, weight: .4, more: true}, {feature: feature(unit.Suction), warn: 2, crit: 4, weight: -.4}, {feature: ftVolts, warn: -4, crit: -8, weight: -.6},
@@ -187,6 +192,7 @@ var faults = [numFaults]fault{
 		ends: []limit{{unit.Discharge, 14}}},
 	fiValves: {name: "compressor_valve_leakage", alert: rimewatch.CompressorFailurePredicted, within: 336,
 		clues: []clue{
+			{feature: feature(unit.Zone), warn: -2, crit: -5, weight: -.6}, // another set point
 			{feature: feature(unit.Discharge), warn: .8, crit: 3, weight: .45}, {feature: feature(unit.Vibration), warn: 4, crit: 10, weight: .35},
 			{feature: feature(unit.Amps), warn: -.4, crit: -1.6, weight: .2}, {feature: feature(unit.Amps), warn: .8, crit: 2.5, weight: -.5},
 			{feature: feature(unit.Suction), warn: -.8, crit: -2, weight: -.4}, {feature: feature(unit.Suction), warn: 1.5, crit: 3, weight: -.3}, {feature: ftDry, warn: .3, crit: .8, weight: .2}, {feature: ftFrost, warn: .3, crit: .8, weight: -.4}, {feature: ftUnborne, warn: .3, crit: .8, weight: -.4},

@@ -218,6 +218,20 @@ func TestIceBeforeValves(t *testing.T) {
 	}
 }
 
+// TestAnotherSetPoint: a unit that was set ten kelvin colder runs longer with a hotter discharge line,
+// which is no fault.
+func TestAnotherSetPoint(t *testing.T) {
+	f := findings{}
+	f.of[unit.Discharge], f.of[unit.Amps], f.of[unit.Duty] = 6, 2.4, 19
+	if d := diagnose(&f); d.score < needFit || faults[d.first].family != familyHead {
+		t.Errorf("at its usual temperature: %s at %.2f", faults[d.first].name, d.score)
+	}
+	f.of[unit.Zone] = -9.4
+	if d := diagnose(&f); d.score >= needFit && faults[d.first].alert != "" {
+		t.Errorf("ten kelvin colder: %s at %.2f", faults[d.first].name, d.score)
+	}
+}
+
 // TestNamedWithoutSuction: without a suction line nothing tells lost refrigerant from valves
 // that leak quietly, so that both are named, whatever else may fit as well.
 func TestNamedWithoutSuction(t *testing.T) {

@@ -24,7 +24,7 @@ type humps struct {
 	onsets  [8]uint32    // min since the epoch, the newest onsets of recognised humps
 	movedAt Stamp        // the probe was last moved
 	leapt   Stamp        // the zone of a unit of which nothing else is measured jumped, and is not long steady again
-	leap    Fixed        // K by which it did
+	leap    Fixed        // K by which it did, negative until the next reading has confirmed it
 	looseN  uint8
 	onsetN  uint8
 	flags   uint8 // declared defrosts seen, saturating
@@ -126,10 +126,8 @@ func (h *humps) followHumps(s *State, o *Observation) {
 	if gap > max(humpGap, 4*s.Interval()) && h.running {
 		h.hump = hump{} // unlearnt: what happened meanwhile is not known
 	}
-	step := v - h.prev
-	if step < 0 {
-		step = -step
-	}
+	by := v - h.prev
+	step := max(by, -by)
 	jumped := step > max(movedStep, 3*h.steps) && gap <= max(humpGap, 2*s.Interval())
 	if !jumped {
 		h.steps += min(1, float32(gap)/stepMemory) * (0 - h.steps)
@@ -144,17 +142,22 @@ func (h *humps) followHumps(s *State, o *Observation) {
 	if jumped {
 		h.movedAt = StampOf(o.At)
 	}
-	h.followLeap(s, o.At, jumped && v > h.prev && gap <= humpGap, step)
+	h.followLeap(s, o.At, jumped && gap <= humpGap, by)
 	h.follow(v, float32(min(gap, humpGap)), o.At)
 	h.prev = v
 }
 
-// followLeap keeps a jump of the zone that no room makes, of a unit of which nothing else
-// is measured, until it has been over for a while.
+// followLeap keeps a jump of the zone by so many K that no room makes, of a unit of which nothing
+// else is measured, until it has been over for a while. The next reading has to confirm it: until
+// then it is kept with a minus, for one odd reading is no jump.
 func (h *humps) followLeap(s *State, at rimewatch.Time, jumped bool, by float32) {
 	switch {
-	case jumped && zoneOnly(s) && at-h.from.Time() >= leapLearnt:
-		h.leapt, h.leap = StampOf(at), FixedOf(float64(by))
+	case jumped && by > 0 && zoneOnly(s) && at-h.from.Time() >= leapLearnt:
+		h.leapt, h.leap = StampOf(at), FixedOf(-float64(by))
+	case h.leap < 0 && by < float32(h.leap.Float())/2:
+		h.leapt, h.leap = Stamp{}, 0
+	case h.leap < 0:
+		h.leap = -h.leap
 	case h.leapt.Set() && at-h.leapt.Time() >= leapLasts && !(h.running && h.moved):
 		h.leapt, h.leap = Stamp{}, 0
 	}
@@ -162,7 +165,7 @@ func (h *humps) followLeap(s *State, at rimewatch.Time, jumped bool, by float32)
 
 // ZoneJump is by how much the zone has lately jumped from one reading to the next, K, as
 // no room does: its probe was moved; 0 = it has not. The limits are judged all the same.
-func ZoneJump(s *State) float64 { return s.humps.leap.Float() }
+func ZoneJump(s *State) float64 { return max(0, s.humps.leap.Float()) }
 
 // follow moves the band by steps of fixed size, inside humps too: means that left
 // humps out would lock themselves into a band that the unit has left.
