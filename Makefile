@@ -7,7 +7,7 @@ export CGO_ENABLED = 0
 export GORACE = atexit_sleep_ms=0
 
 .PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint gate browser screenshots \
-	sdk chromium firefox postgres mosquitto haproxy python explore fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
+	sdk chromium firefox postgres mosquitto haproxy python explore drawn fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
 all: build
 
 # The web UI is built if npm is available. Otherwise the binary contains a page that says how to get the UI.
@@ -145,6 +145,10 @@ CHECKS ?= 1000
 explore: ## draw anew what tests draw at random, which is otherwise always the same
 	@for i in $$(seq $(if $(SEED),1,$(ROUNDS))); do export RAPID_SEED=$(or $(SEED),$$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')) RAPID_CHECKS=$(CHECKS); \
 		echo "make explore SEED=$$RAPID_SEED CHECKS=$(CHECKS)"; $(GO) test $(FAST) -count=1 $$(grep -lE 'rapid.Check|trial.Seed' $$(git ls-files 'internal/*_test.go') | xargs -n1 dirname | sort -u | sed 's|^|./|') || exit 1; done
+
+DRAWN ?= 10m
+drawn: ## requests drawn from the description for DRAWN, and what of the answers is not as described; SEED=n begins with that round
+	$(GO) test $(FAST) -count=1 -v -run 'TestDrawnRequests$$' ./e2e/contract -store sqlite -drawn $(DRAWN) -rapid.seed=$(or $(SEED),$$(date +%s))
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME

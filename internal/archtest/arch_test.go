@@ -70,6 +70,7 @@ var may = map[string][]string{
 	"internal/httpapi/export":    {"internal/httpapi"},
 	"internal/httpapi/submit":    {"internal/httpapi", "internal/httpapi/shortpath", "internal/wire", "internal/store", "internal/account"},
 	"internal/httpapi/shortpath": nil,
+	"internal/httpapi/described": nil,
 	"internal/httpapi/v1":        {"internal/httpapi", "internal/limit", "internal/logfile", "internal/wire", "internal/store", "internal/account", "internal/health", "internal/phrase", "internal/predict", "internal/presence", "policies"},
 	"internal/notify":            {"internal/event", "internal/phrase", "internal/wire", "internal/store", "internal/deadline", "internal/notify/message", "internal/notify/plan"},
 	"internal/notify/outbound":   nil,

@@ -92,7 +92,7 @@ func TestArchitecturePage(t *testing.T) {
 	}
 	for _, s := range sources(t) {
 		parts := strings.Split(s.dir, "/")
-		if parts[0] != "internal" || slices.Contains([]string{"archtest", "trial", "storetest", "pgtest"}, parts[len(parts)-1]) {
+		if parts[0] != "internal" || slices.Contains([]string{"archtest", "trial", "described", "storetest", "pgtest"}, parts[len(parts)-1]) {
 			continue
 		}
 		if name := parts[len(parts)-1]; !regexp.MustCompile(`\b` + name + `\b`).Match(page) {

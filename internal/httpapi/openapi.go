@@ -267,7 +267,9 @@ func (a *API) finishOperation(rt *Route) {
 	if ok.Headers == nil {
 		ok.Headers = make(map[string]*huma.Param)
 	}
-	a.checker.describeWarnings(ok)
+	if m := ok.Content[TypeJSON]; m != nil {
+		a.checker.describeWarnings(m.Schema)
+	}
 	ok.Headers[RequestIDHeader] = textHeader("Names the request.")
 	if rt.takesKey() {
 		longest := maxKeyLen
@@ -302,7 +304,7 @@ func (a *API) finishOperation(rt *Route) {
 	if rt.NDJSON {
 		ok.Content[TypeNDJSON] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "A JSON object a line."}}
 	}
-	if rt.socket {
+	if rt.socket || rt.Status == http.StatusSeeOther {
 		ok.Content = nil
 	}
 	if rt.Text {
@@ -337,19 +339,17 @@ func (a *API) finishOperation(rt *Route) {
 
 // envelope describes an answer with data of a type.
 func (a *API) envelope(data reflect.Type) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeObject, Required: []string{"success", "data"}, Properties: map[string]*huma.Schema{
+	s := &huma.Schema{Type: huma.TypeObject, Required: []string{"success", "data"}, Properties: map[string]*huma.Schema{
 		"success": {Type: huma.TypeBoolean, Description: "Always true here."},
 		"data":    a.doc.Components.Schemas.Schema(data, true, ""),
 	}}
+	a.checker.describeWarnings(s)
+	return s
 }
 
 // describeWarnings adds to the data of an answer what every answer may hold.
-func (c *checker) describeWarnings(ok *huma.Response) {
-	m := ok.Content[TypeJSON]
-	if m == nil {
-		return
-	}
-	if data := c.resolve(m.Schema).Properties["data"]; data != nil {
+func (c *checker) describeWarnings(envelope *huma.Schema) {
+	if data := c.resolve(envelope).Properties["data"]; data != nil {
 		if s := c.resolve(data); s.Type == huma.TypeObject && s.Properties != nil {
 			s.Properties["warnings"] = &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString}, Description: "Names the query parameters that are not known and were ignored. Absent when there are none."}
 		}

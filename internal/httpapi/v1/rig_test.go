@@ -21,6 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/accounts"
+	"github.com/rimewatch/rimewatch/internal/httpapi/described"
 	programs "github.com/rimewatch/rimewatch/internal/httpapi/events"
 	"github.com/rimewatch/rimewatch/internal/httpapi/export"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
@@ -50,7 +51,7 @@ type rig struct {
 	accounts *account.Service
 	service  *replaceable
 	events   *eventRecorder
-	spec     *described
+	spec     *described.API
 	log      *syncBuffer
 	clock    atomic.Int64 // ms
 	steps    stepping     // of sources
@@ -344,7 +345,7 @@ func (r *rig) checkAnswer(q request, hr *http.Request, a *answer) {
 		fail("X-Request-Id is %q", id)
 	}
 	if len(a.body) < 256<<10 { // the validator takes its time
-		if err := r.spec.check(hr, a.status, a.header, []byte(a.body)); err != nil {
+		if err := r.spec.Check(hr, a.status, a.header, []byte(a.body)); err != nil {
 			fail("not as described: %v", err)
 		}
 	}
