@@ -487,7 +487,11 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 		v = round(s.cool.Zone())
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
-		v = u.Last(f)
+		if v = u.Last(f); i == ruleAmps || i == ruleVibration { // what is judged: the current of a start is no current of a run
+			if run, ok := u.Run(f); ok {
+				v = round(run)
+			}
+		}
 	}
 	return spec.metric, v, true
 }

@@ -472,6 +472,31 @@ func TestProbeMoved(t *testing.T) {
 	}
 }
 
+// TestCurrentOfTheRun: the value of an alert about a current is that of the run that was judged, while the
+// compressor stands and at a start, too.
+func TestCurrentOfTheRun(t *testing.T) {
+	c := configOf("walkin_freezer")
+	c.Rules = AllRules
+	u := newDevice(t, c)
+	u.run(known + `
+		72h..73h on i=25`)
+	for _, amps := range []float64{0.1, 0.1, 90} {
+		r := rimewatch.Reading{At: u.now + minute, ReceivedAt: u.now + minute}
+		r.Set(rimewatch.AmpDraw, amps)
+		u.advance(r.At)
+		u.observe(r)
+		found := false
+		for now := range u.s.Active {
+			if found = found || now.Type == rimewatch.HighAmpDraw; now.Type == rimewatch.HighAmpDraw && now.Value != 25 {
+				t.Errorf("%v A after a reading of %v A", now.Value, amps)
+			}
+		}
+		if !found {
+			t.Errorf("no alert after a reading of %v A", amps)
+		}
+	}
+}
+
 // TestOtherLimits: a limit that fits the unit better ends what stood for want of one.
 func TestOtherLimits(t *testing.T) {
 	c := configOf("walkin_freezer")

@@ -30,6 +30,15 @@ func median(list *[3]Fixed) (v float64, ok bool) {
 	return max(min(a, b), min(max(a, b), c)).Float(), list[2] > 0
 }
 
+// Run is the current or the vibration that the newest run has shown, as Calm has it; ok is false before
+// three readings of runs.
+func (m *calm) Run(f rimewatch.Field) (v float64, ok bool) {
+	if f == rimewatch.AmpDraw {
+		return median(&m.amps)
+	}
+	return median(&m.vib)
+}
+
 // Calm is a measurement of the running compressor without single readings that
 // stray: of current and vibration the median of the newest three, of all others
 // the reading itself.
@@ -38,12 +47,8 @@ func (m *calm) Calm(o *Observation, f rimewatch.Field) (v float64, ok bool) {
 	if !ok || m.off {
 		return v, ok
 	}
-	switch f {
-	case rimewatch.AmpDraw:
-		return median(&m.amps)
-	case rimewatch.VibrationLevel:
-		return median(&m.vib)
-	default:
-		return v, true
+	if f == rimewatch.AmpDraw || f == rimewatch.VibrationLevel {
+		return m.Run(f)
 	}
+	return v, true
 }
