@@ -154,6 +154,8 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	}
 	e := entryOf(a)
 	switch {
+	case a.Status != rimewatch.AlertResolved && nearUsual(a):
+		e.what = usualNow
 	case a.Status != rimewatch.AlertResolved && returned(a):
 		e.what = backInside
 		if a.Severity == rimewatch.Critical { // the limit may be the critical one: the alert need not end there
@@ -204,7 +206,23 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 const (
 	backInside     = "%M: %v, back inside the limit of %l. The alert ends once it has stayed there."
 	noLongerBeyond = "%M: %v, no longer beyond %l. The alert changes once it has stayed there."
+	usualNow       = "At present the unit is not that far from what is usual for it. The alert changes once it has stayed there."
 )
+
+// nearUsual reports whether what an alert says departs from the usual does not at present, by as much as counts.
+func nearUsual(a *rimewatch.Alert) bool {
+	if _, departs := rimewatch.CutDeviation(a.Metric); !departs || a.Value == nil {
+		return false
+	}
+	limit := 0.0
+	if a.Threshold != nil {
+		limit = *a.Threshold
+	}
+	if strings.HasPrefix(string(a.Type), "low_") {
+		return *a.Value >= limit
+	}
+	return *a.Value <= limit
+}
 
 // returned reports whether the value of an alert about a limit is not beyond it at present.
 func returned(a *rimewatch.Alert) bool {
@@ -217,14 +235,10 @@ func returned(a *rimewatch.Alert) bool {
 	case rimewatch.RunLength:
 		return *a.Value >= *a.Threshold
 	}
-	if _, measured := rimewatch.FieldByName(a.Metric); !measured {
-		return false
-	}
-	if _, low := strings.CutPrefix(string(a.Type), "low_"); low {
+	if strings.HasPrefix(string(a.Type), "low_") {
 		return *a.Value >= *a.Threshold
 	}
-	_, high := strings.CutPrefix(string(a.Type), "high_")
-	return high && *a.Value <= *a.Threshold
+	return strings.HasPrefix(string(a.Type), "high_") && *a.Value <= *a.Threshold
 }
 
 // noSpan reports whether the value of an alert is a time that is too short to be said.
@@ -327,21 +341,17 @@ func (w Words) fill(text string, a *rimewatch.Alert) string {
 func (w Words) factOf(letter byte, a *rimewatch.Alert) (string, bool) {
 	switch letter {
 	case 'v':
-		v := w.quantity(a.Value, a.Unit)
-		if a.Value != nil && a.Threshold != nil && *a.Value != *a.Threshold && v == w.quantity(a.Threshold, a.Unit) {
-			v = w.finer(*a.Value, *a.Threshold, a.Unit)
-		}
-		return v, true
+		return w.beside(a.Value, a.Threshold, a.Unit), true
 	case 'p':
 		return w.quantity(a.PeakValue, a.Unit), true
 	case 'l':
-		return w.quantity(a.Threshold, a.Unit), true
+		return w.beside(a.Threshold, a.Value, a.Unit), true
 	case 'V':
-		return w.quantity(magnitude(a.Value), a.Unit), true
+		return w.beside(magnitude(a.Value), magnitude(a.Threshold), a.Unit), true
 	case 'P':
 		return w.quantity(magnitude(a.PeakValue), a.Unit), true
 	case 'L':
-		return w.quantity(magnitude(a.Threshold), a.Unit), true
+		return w.beside(magnitude(a.Threshold), magnitude(a.Value), a.Unit), true
 	case 'n':
 		return w.quantity(a.Value, ""), true
 	case 'o':
@@ -356,6 +366,15 @@ func (w Words) factOf(letter byte, a *rimewatch.Alert) (string, bool) {
 	default:
 		return "", false
 	}
+}
+
+// beside is quantity of one of two values that stand in a sentence: two that differ read otherwise.
+func (w Words) beside(v, other *float64, unit string) string {
+	s := w.quantity(v, unit)
+	if v != nil && other != nil && *v != *other && s == w.quantity(other, unit) {
+		return w.finer(*v, *other, unit)
+	}
+	return s
 }
 
 // finer writes a value with the decimals by which it differs from a limit.
