@@ -4,7 +4,7 @@
 // shares the cores with it.
 //
 //	make bench                             everything
-//	make bench BENCH='-only growth'        one part: growth, batch, rest, stream, alerts, notify, events, postgres, cluster, mqtt, inlets
+//	make bench BENCH='-only growth'        one part: growth, batch, rest, stream, alerts, notify, events, histories, postgres, cluster, mqtt, inlets
 //	make bench BENCH='-only growth -devices 1000000 -profile .'
 //	                                       as many devices; profiles of the server
 //	make bench BENCH=-quick                shorter and smaller, for a first look
@@ -104,7 +104,7 @@ func Run(args []string) error {
 	o := options{devices: allSizes}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.BoolVar(&o.quick, "quick", false, "shorter and smaller")
-	flags.StringVar(&o.only, "only", "", "parts to run: growth, batch, rest, stream, alerts, notify, events, postgres, cluster, mqtt, inlets")
+	flags.StringVar(&o.only, "only", "", "parts to run: growth, batch, rest, stream, alerts, notify, events, histories, postgres, cluster, mqtt, inlets")
 	flags.StringVar(&o.profile, "profile", "", "directory for CPU and heap profiles of the server")
 	flags.Var(&o.devices, "devices", "growth: numbers of devices")
 	flags.DurationVar(&o.load, "load", 0, "growth, postgres: length of a measurement; 60s and more has sealing and checkpoints going (default 8s, quick 2s)")
@@ -149,7 +149,7 @@ func run(o *options) (err error) {
 		name string
 		run  func(*options) error
 	}{
-		{"growth", benchGrowth}, {"batch", benchBatch}, {"rest", benchRest}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify}, {"events", benchEvents}, {"postgres", benchDatabase}, {"cluster", benchCluster}, {"mqtt", benchMQTT}, {"inlets", benchInlets},
+		{"growth", benchGrowth}, {"batch", benchBatch}, {"rest", benchRest}, {"stream", benchStream}, {"alerts", benchAlerts}, {"notify", benchNotify}, {"events", benchEvents}, {"histories", benchHistories}, {"postgres", benchDatabase}, {"cluster", benchCluster}, {"mqtt", benchMQTT}, {"inlets", benchInlets},
 	} {
 		if !o.wants(part.name) {
 			continue
