@@ -37,6 +37,8 @@ const (
 	// person who made it does.
 	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead | ScopeWebhooks | ScopeEventsRead
 	ScopesAdmin  = ScopesFull | ScopesManage&^ScopeExportRead
+	// ScopesSandbox are those of the token of a sandbox: nothing by which people could be written to.
+	ScopesSandbox = ScopesAdmin &^ (ScopeNotifications | ScopeMembers)
 
 	scopesKnown = ScopesFull | ScopesManage | ScopeStatusRead
 )

@@ -22,7 +22,17 @@ type Workspace struct {
 	Revision  int64 // of what people set: 1 at first, grows with every change
 	CreatedAt Time
 	UpdatedAt Time
+	// TestOf is the workspace whose sandbox this one is: its TestDevices are simulated. 0 = it is real.
+	TestOf      int64
+	TestDevices int
 }
+
+// Bounds of sandboxes.
+const (
+	SandboxLife       = 7 * Day
+	MaxSandboxDevices = 10 // the simulated ones and those that a program registers
+	SandboxesADay     = 5  // of a workspace
+)
 
 // The length of a workspace's slug, in bytes.
 const (

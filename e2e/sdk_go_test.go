@@ -140,6 +140,40 @@ var sdkScenarios = map[string]func(ctx context.Context, c *client.Client, args [
 			}
 		}
 	},
+	"hooks": func(ctx context.Context, c *client.Client, args []string) {
+		w, secret, err := c.Webhooks().Create(ctx, client.WebhookFields{URL: &args[0], Types: []string{"alert.opened"}})
+		check(err)
+		show(w.Types, strings.HasPrefix(secret, "whsec_"))
+		ping, err := c.Webhooks().Ping(ctx, w.ID)
+		check(err)
+		same := 0
+		for d, err := range c.Webhooks().Deliveries(ctx, w.ID) {
+			check(err)
+			if d.ID != ping.ID {
+				same = -1
+			}
+			same++
+		}
+		show(same == 1)
+		next, err := c.Webhooks().RotateSecret(ctx, w.ID)
+		check(err)
+		show(next != secret)
+		again, err := c.Webhooks().Replay(ctx, w.ID, args[1])
+		check(err)
+		show(again.ID == w.ID)
+		off, err := c.Webhooks().Update(ctx, w.ID, client.WebhookFields{Description: client.Value("ERP"), Enabled: client.Value(false)})
+		check(err)
+		show(off.Enabled)
+		var all []string
+		for one, err := range c.Webhooks().All(ctx) {
+			check(err)
+			all = append(all, one.Description)
+		}
+		show(all)
+		check(c.Webhooks().Delete(ctx, w.ID))
+		_, err = c.Webhooks().Get(ctx, w.ID)
+		show(client.StatusOf(err), rimewatch.CodeOf(err))
+	},
 	"webhook": func(_ context.Context, _ *client.Client, args []string) {
 		for _, text := range args[1:] {
 			var w struct {

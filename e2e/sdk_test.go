@@ -49,6 +49,7 @@ func TestSDKs(t *testing.T) {
 			t.Run("calls", s.calls)
 			t.Run("faults", s.faults)
 			t.Run("webhooks", s.webhooks)
+			t.Run("hooks", s.hooks)
 			t.Run("stream", s.stream)
 			t.Run("events", s.events)
 		})
@@ -266,6 +267,11 @@ func (s *sdkRig) webhooks(t *testing.T) {
 		args, want = append(args, string(b)), want+fmt.Sprintf("[%v]\n", c.ok)
 	}
 	s.said(t, s.door.url(), strings.TrimSpace(want), args...)
+}
+
+// hooks: what is done about a webhook.
+func (s *sdkRig) hooks(t *testing.T) {
+	s.said(t, s.door.url(), strings.Join([]string{`[["alert.opened"],true]`, `[true]`, `[true]`, `[true]`, `[false]`, `[["ERP"]]`, `[404,"not_found"]`}, "\n"), "hooks", "https://erp.example.com/x", "2026-01-01T00:00:00Z")
 }
 
 // stream: a lost connection is made again, and nothing is missed or repeated.

@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
 	"github.com/rimewatch/rimewatch/internal/httpapi/push"
 	"github.com/rimewatch/rimewatch/internal/httpapi/records"
+	"github.com/rimewatch/rimewatch/internal/httpapi/sandbox"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 )
@@ -24,7 +25,7 @@ func (c *openapiCmd) Run(s streams) error {
 		return err
 	}
 	api, err := httpapi.New(httpapi.Config{Version: versionName(), PublicURL: c.PublicURL},
-		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), events.Routes(events.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes(nil))
+		resources.Routes, notifications.Routes(notifications.Config{}), records.Routes(records.Config{}), events.Routes(events.Config{}), submit.New(submit.Config{}).Routes, accounts.Routes(nil, accounts.SignOn{}), inlets.Routes(nil, inlets.Config{}), push.Routes(push.Config{}), export.Routes(nil), sandbox.Routes(nil, nil))
 	if err != nil {
 		return err
 	}

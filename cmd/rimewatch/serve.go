@@ -40,7 +40,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
-	cfg := app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true, Reload: reload}
+	cfg := app.Config{Serve: c.Serve, Version: versionName(), Logger: logger, GuardServices: true, Reload: reload, Sandbox: simulated}
 	if c.ClusterListen != "" {
 		return app.RunNode(ctx, cfg)
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/mcp"
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
 	"github.com/rimewatch/rimewatch/internal/httpapi/records"
+	sandboxes "github.com/rimewatch/rimewatch/internal/httpapi/sandbox"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/httpapi/v1"
 	"github.com/rimewatch/rimewatch/internal/ingest"
@@ -40,6 +41,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/realtime"
 	"github.com/rimewatch/rimewatch/internal/report/gather"
+	"github.com/rimewatch/rimewatch/internal/sandbox"
 	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/webui"
@@ -59,8 +61,9 @@ type Config struct {
 	// GuardServices makes all HTTP clients of the process that name no transport
 	// guarded ones: messaging services are refused without it.
 	GuardServices bool
-	Push          *http.Client // reaches push services, with an error for what is not 2xx; nil = guarded
-	ACME          *http.Client // reaches the authority of --tls-auto; nil = a client of its own
+	Sandbox       sandbox.Units // makes the devices of sandboxes; nil = there are none
+	Push          *http.Client  // reaches push services, with an error for what is not 2xx; nil = guarded
+	ACME          *http.Client  // reaches the authority of --tls-auto; nil = a client of its own
 	// Reload yields when the operator wants certificates to be read again at once.
 	Reload <-chan os.Signal
 
@@ -82,6 +85,7 @@ type App struct {
 	Notify   *notify.Service
 	feed     *event.Feed
 	MQTT     mqttParts
+	Sandbox  *sandbox.Service // nil = there are none
 
 	reports  *gather.Gatherer
 	mail     *email.Sender   // nil without a mail server
@@ -246,13 +250,26 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	if a.cfg.part != nil {
 		frame.Serves, frame.TicketPrefix = a.cfg.part.holds, a.cfg.part.ticketPrefix
 	}
+	var tried sandboxes.Devices
+	if a.cfg.Sandbox != nil && !a.cfg.NoSandbox {
+		a.Sandbox = sandbox.New(sandbox.Config{Store: a.Store, Writer: a.Ingest, Units: a.cfg.Sandbox, Holds: a.holds(), Now: a.now, Log: a.log})
+		tried = a.Sandbox
+	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, CursorKey: key}
 	kept := records.Config{Store: a.Store, Writer: a.Ingest, Reports: a.reports, Sites: a.Accounts, Background: a.spawn}
-	api, err := httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), mcp.Routes, manual.Routes)
+	api, err := httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), sandboxes.Routes(a.Accounts, tried), mcp.Routes, manual.Routes)
 	if err == nil {
 		ui.Others = api.Offered
 	}
 	return api, err
+}
+
+// holds says which workspaces are those of a shard; nil = all.
+func (a *App) holds() func(workspaceID int64) bool {
+	if a.cfg.part == nil {
+		return nil
+	}
+	return a.cfg.part.shard.Holds
 }
 
 // machineClock reads the clocks of the machine we run on.
@@ -297,6 +314,9 @@ func (a *App) begin(ctx context.Context) error {
 	a.spawn(a.runErasures)
 	a.spawn(a.runActs)
 	a.spawn(a.Sources.Run)
+	if a.Sandbox != nil {
+		a.spawn(a.Sandbox.Run)
+	}
 	a.spawn(a.watchStore)
 	a.MQTT.Brokers.Start()
 	if p := a.cfg.part; p != nil && p.number == 0 {

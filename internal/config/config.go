@@ -45,6 +45,8 @@ type Serve struct {
 	TLSAutoEmail     string   `group:"network" env:"RIMEWATCH_TLS_AUTO_EMAIL" name:"tls-auto-email" placeholder:"ADDR" help:"Address that the authority may write to about the certificates."`
 	TLSAutoDirectory string   `group:"network" env:"RIMEWATCH_TLS_AUTO_DIRECTORY" name:"tls-auto-directory" placeholder:"URL" help:"ACME directory of another authority. Default: Let's Encrypt."`
 
+	NoSandbox bool `group:"server" env:"RIMEWATCH_NO_SANDBOX" name:"no-sandbox" help:"Make no sandboxes: test workspaces with simulated devices, in which programs are tried."`
+
 	OIDCIssuer       string   `group:"sign-in" env:"RIMEWATCH_OIDC_ISSUER" name:"oidc-issuer" placeholder:"URL" help:"OpenID Connect provider that people may sign in with. Needs --public-url."`
 	OIDCClientID     string   `group:"sign-in" env:"RIMEWATCH_OIDC_CLIENT_ID" name:"oidc-client-id" placeholder:"ID" help:"Client ID at the provider. Its redirect URL is PUBLIC-URL/api/v1/auth/provider/callback."`
 	OIDCClientSecret string   `group:"sign-in" env:"RIMEWATCH_OIDC_CLIENT_SECRET" name:"oidc-client-secret" placeholder:"SECRET" help:"Client secret at the provider. Prefer the environment variable: other users of the machine can see flags."`

@@ -61,6 +61,7 @@ func newDocument(version, publicURL string, aliases []alias) *huma.OpenAPI {
 			{Name: "Real time", Description: "Events as they happen."},
 			{Name: "Events", Description: "What happened, for programs: the feed, and the webhooks that it is sent to."},
 			{Name: "Workspace", Description: "Settings, sites, members and API tokens."},
+			{Name: "Sandbox", Description: "A workspace with simulated devices, to try a program in."},
 			{Name: "Account", Description: "Signing in, and a user's own settings."},
 			{Name: "Policies", Description: "Documents for the public."},
 		},

@@ -190,6 +190,28 @@ func (u *Unit) Next() rimewatch.Reading {
 	return u.measure()
 }
 
+// After lets d pass and measures, between the readings that are due.
+func (u *Unit) After(d time.Duration) rimewatch.Reading {
+	u.advance(u.t.Add(d), u.step)
+	u.due = u.t.Add(u.cfg.SampleEvery)
+	return u.measure()
+}
+
+// Break has a unit suffer from these faults, and from no others, from its present moment on.
+func (u *Unit) Break(faults ...Fault) error {
+	list := make([]activeFault, 0, len(faults))
+	for _, f := range faults {
+		active, err := f.activate()
+		if err != nil {
+			return fmt.Errorf("simulate: %w", err)
+		}
+		list = append(list, active)
+	}
+	u.faults = list
+	u.minute = -1 // so that they show at once
+	return nil
+}
+
 // History takes all readings up to and including a moment.
 func (u *Unit) History(to rimewatch.Time) []rimewatch.Reading {
 	var all []rimewatch.Reading

@@ -22,6 +22,11 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 	if _, err := s.mapper(src.Template, src.Document); err != nil {
 		return "", err
 	}
+	if src.Kind == rimewatch.SourceMQTT {
+		if w, err := s.cfg.Settings.Get(ctx, src.WorkspaceID, s.cfg.Now()); err != nil || w.TestOf != 0 {
+			return "", cmp.Or(err, error(rimewatch.Invalid("kind", "must be push in a sandbox, which connects to no broker")))
+		}
+	}
 	if err := s.cfg.Store.Sources().Create(ctx, src); err != nil {
 		return "", err
 	}

@@ -21,11 +21,12 @@ type Workspace struct {
 	DeleteAt     rimewatch.Time `json:"delete_at" doc:"When everything in it is erased, since an owner has deleted it; null otherwise."`
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
+	Test         bool           `json:"test" doc:"It is a sandbox: its devices are simulated, and it is erased at delete_at."`
 }
 
 // NewWorkspace returns the shape of w.
 func NewWorkspace(w *rimewatch.Workspace) Workspace {
-	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt}
+	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt, w.TestOf != 0}
 }
 
 // typeLimits are overrides by type of equipment, never null.

@@ -87,5 +87,22 @@ def webhook(secret, *cases):
         show(verify_webhook(secret, c["headers"], c["body"], now=c["now"]))
 
 
+def hooks(url, since):
+    made = rime.create_webhook({"url": url, "types": ["alert.opened"]})
+    hook = made["webhook"]["id"]
+    show(made["webhook"]["types"], made["secret"].startswith("whsec_"))
+    delivery = rime.ping_webhook(hook)["delivery"]
+    show([d["id"] for d in rime.list_webhook_deliveries(hook)["deliveries"]] == [delivery["id"]])
+    show(rime.rotate_webhook(hook, {})["secret"] != made["secret"])
+    show(rime.replay_webhook(hook, {"from": since})["webhook"]["id"] == hook)
+    show(rime.update_webhook(hook, {"description": "ERP", "enabled": False})["webhook"]["enabled"])
+    show([w["description"] for w in rime.list_webhooks()["webhooks"]])
+    rime.delete_webhook(hook)
+    try:
+        rime.get_webhook(hook)
+    except RimewatchError as e:
+        show(e.status, e.code)
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]](*sys.argv[2:])

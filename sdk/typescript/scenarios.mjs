@@ -71,6 +71,21 @@ const scenarios = {
   async webhook(secret, ...cases) {
     for (const { headers, body, now } of cases.map(JSON.parse)) show(await verifyWebhook(secret, headers, body, new Date(now * 1000)));
   },
+  async hooks(url, since) {
+    const made = await rime.post('/v1/webhooks', { body: { url, types: ['alert.opened'] } });
+    const path = { id: made.webhook.id };
+    show(made.webhook.types, made.secret.startsWith('whsec_'));
+    const { delivery } = await rime.post('/v1/webhooks/{id}/ping', { path });
+    const { deliveries } = await rime.get('/v1/webhooks/{id}/deliveries', { path });
+    show(deliveries.length === 1 && deliveries[0].id === delivery.id);
+    show((await rime.post('/v1/webhooks/{id}/rotate', { path, body: {} })).secret !== made.secret);
+    show((await rime.post('/v1/webhooks/{id}/replay', { path, body: { from: since } })).webhook.id === path.id);
+    show((await rime.patch('/v1/webhooks/{id}', { path, body: { description: 'ERP', enabled: false } })).webhook.enabled);
+    show((await rime.get('/v1/webhooks', {})).webhooks.map((w) => w.description));
+    await rime.delete('/v1/webhooks/{id}', { path });
+    const e = await refusal(rime.get('/v1/webhooks/{id}', { path }));
+    show(e.status, e.code);
+  },
 };
 
 await scenarios[process.argv[2]](...process.argv.slice(3));

@@ -25,6 +25,7 @@ var workspaceTable = resource[rimewatch.Workspace]{
 			fixed("created_at", number(&w.CreatedAt)), col("updated_at", number(&w.UpdatedAt)), col("limits", limitsCell{w}),
 			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
 			fixed("exposure_since", number(&w.ExposureSince)), col("revision", number(&w.Revision)), col("slug", text(&w.Slug)),
+			fixed("test_of", number(&w.TestOf)), fixed("test_devices", number(&w.TestDevices)),
 		}
 	}),
 	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",

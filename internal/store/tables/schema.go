@@ -29,7 +29,9 @@ CREATE TABLE workspace (
 	delete_at INTEGER NOT NULL DEFAULT 0, -- when it is erased, 0 = it is not to be
 	exposure_since INTEGER NOT NULL DEFAULT 0, -- from when on short times out of range add up, 0 = always
 	revision INTEGER NOT NULL DEFAULT 1,
-	slug TEXT NOT NULL DEFAULT '' -- names it in links; every one that it had is in workspace_slug
+	slug TEXT NOT NULL DEFAULT '', -- names it in links; every one that it had is in workspace_slug
+	test_of INTEGER NOT NULL DEFAULT 0, -- the workspace whose sandbox it is
+	test_devices INTEGER NOT NULL DEFAULT 0 -- that are simulated
 ) STRICT;
 
 CREATE TABLE site (
