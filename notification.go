@@ -102,8 +102,25 @@ type Route struct {
 // RouteStep is one escalation level: channels that are notified AfterS seconds
 // after the alert was triggered unless it is resolved or acknowledged by then.
 type RouteStep struct {
-	AfterS     int     `json:"after_s"`
-	ChannelIDs []int64 `json:"channel_ids"`
+	AfterS     int      `json:"after_s"`
+	ChannelIDs []int64  `json:"channel_ids"`
+	Targets    []Target `json:"targets,omitempty"` // besides these, found at the moment of the step
+}
+
+// TargetKind is what stands for channels in a step.
+type TargetKind string
+
+// The kinds of targets.
+const (
+	TargetMember  TargetKind = "member"  // the channels that bring messages to the user alone
+	TargetRota    TargetKind = "rota"    // those of whoever is on duty
+	TargetContact TargetKind = "contact" // those that bring messages to the contact alone
+)
+
+// Target stands for the channels of a person.
+type Target struct {
+	Kind TargetKind `json:"kind"`
+	ID   int64      `json:"id"` // of a member the user's
 }
 
 // QuietHours are a daily span [From, To) in minutes of the local day of the
@@ -396,8 +413,13 @@ func checkSteps(e *Error, steps []RouteStep) *Error {
 		if i > 0 && s.AfterS <= steps[i-1].AfterS {
 			return complain(e, "steps", "after_s must rise from step to step")
 		}
-		if len(s.ChannelIDs) == 0 || len(s.ChannelIDs) > MaxStepTargets {
-			return complain(e, "steps", "channel_ids must name between 1 and %d channels", MaxStepTargets)
+		if n := len(s.ChannelIDs) + len(s.Targets); n == 0 || n > MaxStepTargets {
+			return complain(e, "steps", "must name between 1 and %d channels and targets each", MaxStepTargets)
+		}
+		for j, t := range s.Targets {
+			if t.ID <= 0 || t.Kind != TargetMember && t.Kind != TargetRota && t.Kind != TargetContact || slices.Contains(s.Targets[:j], t) {
+				return complain(e, "steps", "targets must be members, rotas and contacts, each once")
+			}
 		}
 		if repeated(s.ChannelIDs) {
 			return complain(e, "steps", "channel_ids must not name a channel twice")

@@ -44,6 +44,8 @@ func TestShapesAreThoseOfTheWire(t *testing.T) {
 		{Summary{}, wire.HealthSummary{}},
 		{Coverage{}, wire.Coverage{}},
 		{CoverageGap{}, wire.CoverageGap{}},
+		{RotaGaps{}, wire.RotaGaps{}},
+		{DutyGap{}, wire.DutyGap{}},
 		{Hold{}, wire.Hold{}},
 		{Pagination{}, wire.Pagination{}},
 		{PredictionQuality{}, wire.PredictionQuality{}},

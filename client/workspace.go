@@ -36,7 +36,21 @@ type Coverage struct {
 	Count     int           `json:"count"`     // of the sites where nobody would be
 	Without   []CoverageGap `json:"sites_without"`
 	Reason    *string       `json:"reason"` // no_channel, off, failing, untested, no_route, silenced, or a later one
+	Rotas     []RotaGaps    `json:"rota_gaps"` // that routes name, and by which nobody is on duty at times within a week
 	Silences  []Hold        `json:"silences"`
+}
+
+// RotaGaps are the spans during which nobody of a rota is on duty.
+type RotaGaps struct {
+	ID   int64     `json:"id"`
+	Name string    `json:"name"`
+	Gaps []DutyGap `json:"gaps"`
+}
+
+// DutyGap is a span during which nobody is on duty.
+type DutyGap struct {
+	From rimewatch.Time `json:"from"`
+	To   rimewatch.Time `json:"to"`
 }
 
 // CoverageGap is a site where nobody would be notified.

@@ -412,6 +412,7 @@ func (h *house) furnish(hook string) {
 	post("/channels", `{"name":"Mail","kind":"email","to":["a@example.com"]}`)
 	post("/report-schedules", `{"period":"weekly","site_id":1,"channel_ids":[3]}`)
 	post("/contacts", `{"site_id":1,"name":"Polar","role":"service","phone":"+1 555 0142"}`)
+	post("/rotas", `{"name":"Nights","site_id":1,"shifts":[{"days":["mon","sun"],"from":"22:00","to":"06:00","member_id":1}],"overrides":[{"starts_at":"2026-11-20T12:00:00Z","ends_at":"2026-11-21T12:00:00Z","instead_of":1}]}`)
 	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold","timezone":"America/St_Johns"}`)
 	h.asOwner("PATCH", "/workspace", `{"raw_days":366,"timezone":"Europe/Berlin","limits":{"walkin_cooler":{"temp_max":5}}}`, http.StatusOK)
 	h.asOwner("POST", "/devices/V-1/calibrations", `{"method":"reference_probe","reference":5,"as_found":5.4,"offset":-0.4,"performed_by":"Ana"}`, http.StatusCreated)

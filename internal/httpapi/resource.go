@@ -82,7 +82,7 @@ func (r *Resource[T]) DeleteRow(bind binder) Route {
 	rt := r.row(http.MethodDelete, "/{id}", "delete", "Delete "+r.One)
 	rt.Description, rt.Also, rt.Bind = r.DeleteText, r.DeleteAlso, bind
 	if r.Named != nil {
-		rt.Undo = About(r.Name)
+		rt.Undo = About(r.deletable)
 	}
 	return rt
 }
@@ -96,6 +96,16 @@ func (r *Resource[T]) Name(c *Call) (string, error) {
 	}
 	_, revision := r.Key(&x)
 	return r.Named(&x), store.CheckRevision(c.R.Context(), revision)
+}
+
+// deletable is Name of what can be deleted: what is refused is refused at once.
+func (r *Resource[T]) deletable(c *Call) (string, error) {
+	name, err := r.Name(c)
+	if err == nil && len(r.DeleteAlso) > 0 {
+		id := IDInput{ID: c.R.PathValue("id")}
+		err = r.Things(c.R.Context()).Delete(store.Rehearse(c.R.Context()), c.Workspace(), id.Number())
+	}
+	return name, err
 }
 
 // Show sets the ETag of an answer about x.

@@ -15,7 +15,6 @@ type CoverageStore interface {
 	ruleStore
 	EachIdentity(ctx context.Context, workspaceID int64, yield func(*store.Identity) bool)
 	Identity(deviceID int64) *store.Identity
-	Sites() store.Resource[rimewatch.Site]
 }
 
 // Coverage finds where nobody would be notified of a critical alert that begins now, by the rules
@@ -35,6 +34,13 @@ func Coverage(ctx context.Context, s CoverageStore, workspaceID int64, now rimew
 		narrow(c.Held, sites, s)
 	}
 	out := wire.NewCoverage(&c)
+	if store.SitesOf(ctx) == nil {
+		for _, x := range rules.Named() {
+			if gaps := rules.Gaps(x, now, now+wire.GapsAhead); len(gaps) > 0 {
+				out.Rotas = append(out.Rotas, wire.RotaGaps{ID: x.ID, Name: x.Name, Gaps: wire.NewDutyGaps(gaps)})
+			}
+		}
+	}
 	for i := range out.Without {
 		g := &out.Without[i]
 		if g.ID == nil {

@@ -15,7 +15,6 @@ type EscalationStore interface {
 	ruleStore
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 }
 
 // Escalation finds who has been told of an alert and who is told next, by the decision that
@@ -72,6 +71,11 @@ func recipient(r *plan.Rules, channel int64) wire.Recipient {
 		}
 		if m := r.Owner(c); m != nil {
 			return wire.Recipient{Kind: "member", ID: m.UserID, Name: m.Name}
+		}
+		for j := range r.Contacts {
+			if x := &r.Contacts[j]; plan.Reaches(c, x) {
+				return wire.Recipient{Kind: "contact", ID: x.ID, Name: x.Name}
+			}
 		}
 		return wire.Recipient{Kind: "channel", ID: c.ID, Name: c.Name}
 	}

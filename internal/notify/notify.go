@@ -25,6 +25,7 @@ type Store interface {
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Sites() store.Resource[rimewatch.Site]
+	Contacts() store.Resource[rimewatch.Contact]
 	People() store.People
 }
 

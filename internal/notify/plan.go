@@ -442,6 +442,10 @@ func readWays(ctx context.Context, s wayStore, workspaceID int64) (r plan.Rules,
 type ruleStore interface {
 	wayStore
 	Routes() store.Resource[rimewatch.Route]
+	Rotas() store.Resource[rimewatch.Rota]
+	Contacts() store.Resource[rimewatch.Contact]
+	Sites() store.Resource[rimewatch.Site]
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Silences() store.Resource[rimewatch.Silence]
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 }
@@ -455,11 +459,40 @@ func readRules(ctx context.Context, s ruleStore, workspaceID int64, ended rimewa
 	if r.Routes, err = s.Routes().List(ctx, workspaceID); err != nil {
 		return r, err
 	}
+	if err = readDuty(ctx, s, workspaceID, &r); err != nil {
+		return r, err
+	}
 	if r.Silences, _, err = s.Silences().Select(ctx, workspaceID, store.Selection{EndAfter: ended}); err != nil {
 		return r, err
 	}
 	r.Maintenance, _, err = s.MaintenanceWindows().Select(ctx, workspaceID, store.Selection{EndAfter: ended})
 	return r, err
+}
+
+// readDuty reads who is on duty, by which clocks, and whom to call.
+func readDuty(ctx context.Context, s ruleStore, workspaceID int64, r *plan.Rules) (err error) {
+	// Whoever is limited to sites asks what holds for them, which may follow from what is elsewhere.
+	ctx = store.WithSites(ctx, nil)
+	if r.Contacts, err = s.Contacts().List(ctx, workspaceID); err != nil {
+		return err
+	}
+	rotas, err := s.Rotas().List(ctx, workspaceID)
+	if err != nil || len(rotas) == 0 {
+		return err
+	}
+	w, err := s.Workspace(ctx, workspaceID)
+	if err != nil {
+		return err
+	}
+	sites, err := s.Sites().List(ctx, workspaceID)
+	for i := range rotas {
+		name := w.TimeZone
+		if j := slices.IndexFunc(sites, func(x rimewatch.Site) bool { return x.ID == rotas[i].SiteID }); j >= 0 {
+			name = sites[j].TimeZone
+		}
+		r.Rotas = append(r.Rotas, plan.Rota{Rota: rotas[i], Zone: rimewatch.ZoneOf(name)})
+	}
+	return err
 }
 
 // try plans an alert. One that cannot be planned is tried again and holds nobody else up.
@@ -543,6 +576,11 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 	for i := range wanted {
 		d := wanted[i].Delivery
 		c := b.s.context(&w.Workspace, localeOf(w.rules.Channels, d.ChannelID), d.Key, in.Zone, in.Now)
+		for i := range w.rules.Contacts {
+			if x := &w.rules.Contacts[i]; v.Site != nil && x.SiteID == v.Site.ID {
+				c.Contacts = append(c.Contacts, *x)
+			}
+		}
 		var err error
 		if c.Alert, err = wire.AppendJSON(nil, wire.NewAlert(v, phrase.In(c.Locale).For(v))); err != nil {
 			return err

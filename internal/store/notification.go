@@ -17,6 +17,9 @@ type Notifications interface {
 	Channels() Resource[rimewatch.Channel]
 	// Routes need every channel that they name (CodeValidationFailed).
 	Routes() Resource[rimewatch.Route]
+	// Rotas need their site and whoever they name to be a member when named (CodeValidationFailed).
+	// One that a route names is not deleted (CodeConflict); with its site goes only the clock.
+	Rotas() Resource[rimewatch.Rota]
 	// Silences are spans, which end and are not deleted.
 	Silences() Resource[rimewatch.Silence]
 	// ReportSchedules need the site and every channel that they name, of the kind email

@@ -18,7 +18,7 @@ type Escalation struct {
 
 // Recipient is somebody, or something, that is told of alerts.
 type Recipient struct {
-	Kind string `json:"kind" doc:"member, when it is the way of one person alone, or channel; an open set."`
+	Kind string `json:"kind" doc:"member or contact, when it is the way of one person alone, or channel; an open set."`
 	ID   int64  `json:"id" doc:"Of the channel, or the user's of a member."`
 	Name string `json:"name"`
 }

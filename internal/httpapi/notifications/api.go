@@ -17,6 +17,7 @@ type Store interface {
 	store.Alerts
 	store.Audit
 	store.Fleet
+	People() store.People
 }
 
 // Writer plans work on devices. Every call returns only after what it did is
@@ -53,7 +54,7 @@ func Routes(cfg Config) httpapi.Part {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
-		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.coverageRoutes())
+		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes())
 	}
 }
 

@@ -276,17 +276,9 @@ func (a *api) channelRoutes() []httpapi.Route {
 		Also:       conflict, DeleteAlso: conflict,
 	}
 	a.channels = r
-	remove := httpapi.Delete(r)
-	remove.Undo = httpapi.About(func(c *httpapi.Call) (name string, err error) {
-		if name, err = r.Name(c); err == nil {
-			in := httpapi.IDInput{ID: c.R.PathValue("id")}
-			err = a.Store.Channels().Delete(store.Rehearse(c.R.Context()), c.Workspace(), in.Number())
-		}
-		return name, err
-	})
 	return []httpapi.Route{
 		httpapi.List(r, httpapi.All, a.listChannels), r.CreateRow(httpapi.Handle(a.createChannel)), httpapi.Get(r, showChannel),
-		r.UpdateRow(httpapi.Handle(a.updateChannel)), remove,
+		r.UpdateRow(httpapi.Handle(a.updateChannel)), httpapi.Delete(r),
 		{
 			Method: http.MethodPost, Path: "/v1/channels/{id}/test", ID: "test-channel", Tag: "Notifications", Summary: "Send a test", Access: admin,
 			Description: fmt.Sprintf("Sends now and waits up to ten seconds for the outcome, which is in the delivery's status and last_error. A workspace may send %d a minute by hand.", sendPerMinute),

@@ -104,7 +104,7 @@ type Route struct {
 	Name      string                 `json:"name"`
 	Enabled   bool                   `json:"enabled"`
 	Match     MatchJSON              `json:"match"`
-	Steps     []RouteStep            `json:"steps"`
+	Steps     []StepJSON             `json:"steps"`
 	RepeatS   int                    `json:"repeat_s" doc:"s between reminders while the alert is active and not acknowledged; 0 = none."`
 	Recovery  bool                   `json:"recovery" doc:"Whoever was notified is also notified when the alert is resolved."`
 	Quiet     wire.Maybe[QuietHours] `json:"quiet_hours" doc:"Warnings wait until the quiet hours end; critical alerts do not."`
@@ -115,8 +115,42 @@ type Route struct {
 
 // RouteStep is an escalation level.
 type RouteStep struct {
-	AfterS     int     `json:"after_s" minimum:"0" maximum:"604800" doc:"s after the alert was triggered; not if it is resolved or acknowledged by then. Rises from step to step: what it rises by is counted from when the step before was really notified, or notified again after an acknowledgement or a silence."`
-	ChannelIDs []int64 `json:"channel_ids" minItems:"1" maxItems:"20" minimum:"1"`
+	AfterS     int      `json:"after_s" minimum:"0" maximum:"604800" doc:"s after the alert was triggered; not if it is resolved or acknowledged by then. Rises from step to step: what it rises by is counted from when the step before was really notified, or notified again after an acknowledgement or a silence."`
+	ChannelIDs []int64  `json:"channel_ids,omitempty" maxItems:"20" minimum:"1" doc:"With targets at least one."`
+	Targets    []Target `json:"targets,omitempty" maxItems:"20" doc:"People, found at the moment of the step."`
+}
+
+// Target is who is told in a step.
+type Target struct {
+	Kind string `json:"kind" enum:"channel,member,rota,contact" doc:"channel: as if it stood in channel_ids. member: by the channels that bring messages to that person alone: phones, and e-mail channels of that one address. rota: whoever is on duty then. contact: by the e-mail channels of that one address and calls to that number, if there are any."`
+	ID   int64  `json:"id" minimum:"1" doc:"Of a member the user's."`
+}
+
+// StepJSON is a RouteStep in answers, where every list is there.
+type StepJSON struct {
+	AfterS     int      `json:"after_s"`
+	ChannelIDs []int64  `json:"channel_ids"`
+	Targets    []Target `json:"targets"`
+}
+
+func stepJSON(s *rimewatch.RouteStep) StepJSON {
+	out := StepJSON{s.AfterS, listed(s.ChannelIDs), make([]Target, len(s.Targets))}
+	for i, t := range s.Targets {
+		out.Targets[i] = Target{string(t.Kind), t.ID}
+	}
+	return out
+}
+
+func stepOf(s *RouteStep) rimewatch.RouteStep {
+	out := rimewatch.RouteStep{AfterS: s.AfterS, ChannelIDs: listed(s.ChannelIDs)}
+	for _, t := range s.Targets {
+		if t.Kind == "channel" {
+			out.ChannelIDs = append(out.ChannelIDs, t.ID)
+		} else {
+			out.Targets = append(out.Targets, rimewatch.Target{Kind: rimewatch.TargetKind(t.Kind), ID: t.ID})
+		}
+	}
+	return out
 }
 
 // QuietHours are a daily span in the time zone of the alert's site, or of the
@@ -137,11 +171,11 @@ func minuteOf(s string) int {
 
 func routeJSON(r *rimewatch.Route, serials map[int64]string) Route {
 	out := Route{
-		ID: r.ID, Name: r.Name, Enabled: r.Enabled, Match: matchJSON(&r.Match, serials), Steps: make([]RouteStep, len(r.Steps)),
+		ID: r.ID, Name: r.Name, Enabled: r.Enabled, Match: matchJSON(&r.Match, serials), Steps: make([]StepJSON, len(r.Steps)),
 		RepeatS: r.RepeatS, Recovery: r.Recovery, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
-	for i, s := range r.Steps {
-		out.Steps[i] = RouteStep(s)
+	for i := range r.Steps {
+		out.Steps[i] = stepJSON(&r.Steps[i])
 	}
 	if r.Quiet != nil {
 		out.Quiet.Value = &QuietHours{clockText(r.Quiet.From), clockText(r.Quiet.To)}
@@ -208,8 +242,8 @@ func (f *RouteFields) apply(r *rimewatch.Route, match rimewatch.Matchers, steps 
 	}
 	if steps != nil {
 		r.Steps = make([]rimewatch.RouteStep, len(steps))
-		for i, s := range steps {
-			r.Steps[i] = rimewatch.RouteStep(s)
+		for i := range steps {
+			r.Steps[i] = stepOf(&steps[i])
 		}
 	}
 	if f.Quiet.Sent {

@@ -16,6 +16,8 @@ type Contact struct {
 	Role      string         `json:"role"`
 	Phone     string         `json:"phone"`
 	Note      string         `json:"note"`
+	Company   string         `json:"company"`
+	Email     string         `json:"email"`
 	CreatedAt rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt rimewatch.Time `json:"updated_at" nullable:"false"`
 }
@@ -32,7 +34,7 @@ type ContactData struct {
 }
 
 func contactJSON(c *rimewatch.Contact) Contact {
-	return Contact{c.ID, c.SiteID, c.Name, c.Role, c.Phone, c.Note, c.CreatedAt, c.UpdatedAt}
+	return Contact{c.ID, c.SiteID, c.Name, c.Role, c.Phone, c.Note, c.Company, c.Email, c.CreatedAt, c.UpdatedAt}
 }
 
 func listContacts(_ context.Context, list []rimewatch.Contact) (ContactList, error) {
@@ -59,25 +61,29 @@ func selectContacts(_ *httpapi.Call, in *ContactListInput) store.Selection {
 
 // ContactCreate is the body that makes a contact.
 type ContactCreate struct {
-	SiteID int64  `json:"site_id" minimum:"1"`
-	Name   string `json:"name" minLength:"1" maxLength:"200"`
-	Role   string `json:"role,omitempty" maxLength:"200" example:"Refrigeration service"`
-	Phone  string `json:"phone" minLength:"3" maxLength:"30" example:"+1 555 0142" doc:"Digits, spaces and + ( ) . / -."`
-	Note   string `json:"note,omitempty" maxLength:"1000" example:"Contract 4711, day and night"`
+	SiteID  int64  `json:"site_id" minimum:"1"`
+	Name    string `json:"name" minLength:"1" maxLength:"200"`
+	Role    string `json:"role,omitempty" maxLength:"200" example:"Refrigeration service"`
+	Phone   string `json:"phone" minLength:"3" maxLength:"30" example:"+1 555 0142" doc:"Digits, spaces and + ( ) . / -."`
+	Note    string `json:"note,omitempty" maxLength:"1000" example:"Contract 4711, day and night"`
+	Company string `json:"company,omitempty" maxLength:"200"`
+	Email   string `json:"email,omitempty" maxLength:"254" doc:"A channel of this one address brings messages to the contact, where a step names it."`
 }
 
 func newContact(ctx context.Context, b *ContactCreate) (rimewatch.Contact, error) {
 	c := httpapi.CallOf(ctx)
-	return rimewatch.Contact{WorkspaceID: c.Workspace(), SiteID: b.SiteID, Name: b.Name, Role: b.Role, Phone: b.Phone, Note: b.Note, CreatedAt: c.Now, UpdatedAt: c.Now}, nil
+	return rimewatch.Contact{WorkspaceID: c.Workspace(), SiteID: b.SiteID, Name: b.Name, Role: b.Role, Phone: b.Phone, Note: b.Note, Company: b.Company, Email: b.Email, CreatedAt: c.Now, UpdatedAt: c.Now}, nil
 }
 
 // ContactUpdate is the body that changes a contact. Absent fields stay as they are.
 type ContactUpdate struct {
-	SiteID *int64  `json:"site_id,omitempty" minimum:"1"`
-	Name   *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	Role   *string `json:"role,omitempty" maxLength:"200"`
-	Phone  *string `json:"phone,omitempty" minLength:"3" maxLength:"30"`
-	Note   *string `json:"note,omitempty" maxLength:"1000"`
+	SiteID  *int64  `json:"site_id,omitempty" minimum:"1"`
+	Name    *string `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	Role    *string `json:"role,omitempty" maxLength:"200"`
+	Phone   *string `json:"phone,omitempty" minLength:"3" maxLength:"30"`
+	Note    *string `json:"note,omitempty" maxLength:"1000"`
+	Company *string `json:"company,omitempty" maxLength:"200"`
+	Email   *string `json:"email,omitempty" maxLength:"254"`
 }
 
 func editContact(ctx context.Context, b *ContactUpdate) (func(*rimewatch.Contact) error, error) {
@@ -88,6 +94,8 @@ func editContact(ctx context.Context, b *ContactUpdate) (func(*rimewatch.Contact
 		httpapi.Sent(&c.Role, b.Role)
 		httpapi.Sent(&c.Phone, b.Phone)
 		httpapi.Sent(&c.Note, b.Note)
+		httpapi.Sent(&c.Company, b.Company)
+		httpapi.Sent(&c.Email, b.Email)
 		c.UpdatedAt = now
 		return nil
 	}, nil

@@ -77,6 +77,7 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 	made("source-keys", "/v1/source-keys", fmt.Sprintf(`{"source_id":%d,"name":"Board"}`, ids["sources"]), "source_key")
 	made("devices", "/v1/devices", fmt.Sprintf(`{"serial":%q,"equipment_type":"walkin_freezer","site_id":%d,"limits":{"delay_s":600}}`, serial, ids["sites"]), "device")
 	made("channels", "/v1/channels", `{"name":"C","kind":"webhook","url":"https://example.com/x"}`, "channel")
+	made("rotas", "/v1/rotas", `{"name":"Nights"}`, "rota")
 	made("webhooks", "/v1/webhooks", `{"url":"https://example.com/x"}`, "webhook")
 	made("routes", "/v1/routes", fmt.Sprintf(`{"name":"R","steps":[{"after_s":0,"channel_ids":[%d]}]}`, ids["channels"]), "route")
 	made("mails", "/v1/channels", `{"name":"M","kind":"email","to":["a@example.com"]}`, "channel")
@@ -101,7 +102,7 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 // bodyOf is a body that a route with an id in its path takes.
 var bodyOf = map[string]string{
 	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-contact": `{"name":"x"}`, "update-source-key": `{"name":"x"}`, "update-source": `{"name":"x"}`, "preview-payload": `{"payload":1}`,
-	"bind-senders": `{"bindings":[{"external_id":"x"}]}`, "import-bindings": "external_id\nx\n", "update-channel": `{"name":"x"}`, "update-webhook": `{"description":"x"}`, "replay-webhook": `{"from":"2026-11-20T12:00:00Z"}`, "rotate-webhook": `{}`, "update-route": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-member": `{"role":"viewer"}`,
+	"bind-senders": `{"bindings":[{"external_id":"x"}]}`, "import-bindings": "external_id\nx\n", "update-channel": `{"name":"x"}`, "update-webhook": `{"description":"x"}`, "replay-webhook": `{"from":"2026-11-20T12:00:00Z"}`, "rotate-webhook": `{}`, "update-route": `{"name":"x"}`, "update-rota": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-member": `{"role":"viewer"}`,
 	"note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`, "record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
 	"record-work": `{"performed_by":"x","action":"x"}`, "record-calibration": `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
 }

@@ -75,6 +75,9 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 	d.Text = strings.Join(sentences, " ")
 	c.facts(d, v)
 	d.fact(w.Say("Since"), w.Sayf("%s, %s ago", w.Moment(began(v)), w.span(c.Now.Sub(began(v)))))
+	for i := range c.Contacts[:min(len(c.Contacts), maxCalls)] {
+		d.fact(w.Say("Call"), call(&c.Contacts[i]))
+	}
 	d.fact(w.Say("Workspace"), c.Workspace.Name)
 	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {
 		d.fact(w.Say("To do"), w.Say("Acknowledge it using the link, so that nobody else is woken."))
@@ -148,3 +151,21 @@ func (d *Data) fact(label, value string) {
 		d.Facts = append(d.Facts, Fact{label, value})
 	}
 }
+
+// maxCalls bounds the contacts in a message.
+const maxCalls = 5
+
+// call is whom to call, where and what for: "Polar Service: +1 555 0142 (refrigeration, contract 4711)".
+func call(x *rimewatch.Contact) string {
+	s := x.Name
+	if x.Company != "" && x.Company != x.Name {
+		s += ", " + x.Company
+	}
+	s += ": " + x.Phone
+	if what := strings.Trim(x.Role+", "+x.Note, ", "); what != "" {
+		s += " (" + rimewatch.Shorten(what, maxWhat) + ")"
+	}
+	return s
+}
+
+const maxWhat = 120 // bytes: a mail has the rest of the page

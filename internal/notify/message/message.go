@@ -95,6 +95,7 @@ type Context struct {
 	PublicURL string // without a slash at the end, "" = unknown
 	Now       rimewatch.Time
 	Alert     json.RawMessage // as in the REST API
+	Contacts  []rimewatch.Contact // of the alert's site
 }
 
 func (c *Context) message(event string, kind rimewatch.DeliveryKind) *Message {

@@ -32,7 +32,7 @@ var nowhere = Unit{DeviceID: -1, SiteID: -1}
 // not; one that is later in its route counts as well.
 func (r *Rules) Coverage(units iter.Seq[Unit], now rimewatch.Time) rimewatch.Coverage {
 	holds := r.holds(now)
-	if len(holds) == 0 && r.routed(nowhere.probe()) == "" {
+	if len(holds) == 0 && r.routed(nowhere.probe(), now) == "" {
 		return rimewatch.Coverage{Anywhere: true} // everybody's route: no unit has to be looked at
 	}
 	named := r.named()
@@ -107,7 +107,7 @@ func (r *Rules) reason(v *rimewatch.AlertView, now rimewatch.Time) rimewatch.Cov
 	if r.MutedUntil(v, now) != 0 {
 		return rimewatch.CoverageSilenced
 	}
-	reason := r.routed(v)
+	reason := r.routed(v, now)
 	if reason == rimewatch.CoverageNoRoute || reason == rimewatch.CoverageOff {
 		if slices.ContainsFunc(r.Channels, func(c rimewatch.Channel) bool { return dependable(&c) && r.mayKnow(&c, v) }) {
 			return "" // what no route brings to anybody goes to them
@@ -117,7 +117,7 @@ func (r *Rules) reason(v *rimewatch.AlertView, now rimewatch.Time) rimewatch.Cov
 }
 
 // routed is why no route brings an alert to a channel that works, "" = one does.
-func (r *Rules) routed(v *rimewatch.AlertView) rimewatch.CoverageReason {
+func (r *Rules) routed(v *rimewatch.AlertView, now rimewatch.Time) rimewatch.CoverageReason {
 	if len(r.Channels) == 0 {
 		return rimewatch.CoverageNoChannel
 	}
@@ -132,7 +132,7 @@ func (r *Rules) routed(v *rimewatch.AlertView) rimewatch.CoverageReason {
 		}
 		for i := range r.Channels {
 			c := &r.Channels[i]
-			if !enabled[c.ID] || !reaches(route, func(_ int, id int64) bool { return id == c.ID }) {
+			if !enabled[c.ID] || !reaches(r.found(v, route, func(int) rimewatch.Time { return now }), func(_ int, id int64) bool { return id == c.ID }) {
 				continue
 			}
 			switch works, tried := c.Working(); {

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -28,7 +29,7 @@ func drawPlaces(t *rapid.T, m *rimewatch.Matchers) {
 // drawRules draws channels in every state, routes, silences and windows: those hold for all of the
 // days that the plan is followed, or are over.
 func drawRules(t *rapid.T) *plan.Rules {
-	r := &plan.Rules{Members: []plan.Member{{Email: "a@example.com", Sites: rimewatch.Sites{1}}, {Email: "b@example.com", Sites: rimewatch.Sites{1, 2}}}}
+	r := &plan.Rules{Members: []plan.Member{{UserID: 1, Email: "a@example.com", Sites: rimewatch.Sites{1}}, {UserID: 2, Email: "b@example.com", Sites: rimewatch.Sites{1, 2}}}}
 	for id := range rapid.Int64Range(0, 4).Draw(t, "channels") {
 		c := rimewatch.Channel{ID: id + 1, Enabled: rapid.IntRange(0, 3).Draw(t, "off") > 0}
 		if rapid.IntRange(0, 2).Draw(t, "phone") == 0 { // of somebody who is limited to sites
@@ -50,6 +51,16 @@ func drawRules(t *rapid.T) *plan.Rules {
 		}
 		drawPlaces(t, &x.Match)
 		r.Routes = append(r.Routes, x)
+	}
+	r.Rotas = []plan.Rota{
+		{Rota: rimewatch.Rota{ID: 1, Shifts: []rimewatch.Shift{{Days: 127, UserID: 1}}}, Zone: time.UTC},
+		{Rota: rimewatch.Rota{ID: 2}, Zone: time.UTC}, {Rota: rimewatch.Rota{ID: 3, Shifts: []rimewatch.Shift{{Days: 127, UserID: 9}}}, Zone: time.UTC},
+	}
+	for i := range r.Routes {
+		if rapid.IntRange(0, 2).Draw(t, "people") == 0 {
+			s := &r.Routes[i].Steps[0]
+			s.ChannelIDs, s.Targets = nil, []rimewatch.Target{rapid.SampledFrom([]rimewatch.Target{to(rimewatch.TargetMember, 2), to(rimewatch.TargetRota, 1), to(rimewatch.TargetRota, 2), to(rimewatch.TargetRota, 3)}).Draw(t, "target")}
+		}
 	}
 	span := func() (from, to rimewatch.Time) {
 		if rapid.IntRange(0, 2).Draw(t, "over") == 0 {

@@ -52,22 +52,19 @@ func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due,
 		return int(min(max(a.TriggeredAt-b.TriggeredAt, -1), 1))
 	})
 	var out []Digested
-	for _, id := range r.Steps[0].ChannelIDs {
-		for i := range rules.Channels {
-			c := &rules.Channels[i]
-			if c.ID != id || !c.Enabled {
-				continue
-			}
-			its := slices.DeleteFunc(slices.Clone(list), func(v rimewatch.AlertView) bool { return !rules.mayKnow(c, &v) })
-			if len(its) == 0 {
-				continue
-			}
-			out = append(out, Digested{rimewatch.Delivery{
-				WorkspaceID: r.WorkspaceID, ChannelID: id, RouteID: r.ID, Kind: rimewatch.DeliveryDigest,
-				Key:    fmt.Sprintf("digest/%d/%s/%d", r.ID, due.Std().In(zone).Format(time.DateOnly), id),
-				Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now,
-			}, its})
+	for i := range rules.Channels {
+		c := &rules.Channels[i]
+		its := slices.DeleteFunc(slices.Clone(list), func(v rimewatch.AlertView) bool {
+			return !rules.mayKnow(c, &v) || !slices.Contains(rules.channelsOf(&v, &r.Steps[0], now), c.ID)
+		})
+		if !c.Enabled || len(its) == 0 {
+			continue
 		}
+		out = append(out, Digested{rimewatch.Delivery{
+			WorkspaceID: r.WorkspaceID, ChannelID: c.ID, RouteID: r.ID, Kind: rimewatch.DeliveryDigest,
+			Key:    fmt.Sprintf("digest/%d/%s/%d", r.ID, due.Std().In(zone).Format(time.DateOnly), c.ID),
+			Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now,
+		}, its})
 	}
 	return out
 }

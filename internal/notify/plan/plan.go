@@ -20,6 +20,14 @@ type Rules struct {
 	Silences    []rimewatch.Silence           // also ended ones that overlap the alert's time
 	Maintenance []rimewatch.MaintenanceWindow // likewise
 	Members     []Member                      // by Email
+	Rotas       []Rota
+	Contacts    []rimewatch.Contact
+}
+
+// Rota is a rota with the clock that it goes by.
+type Rota struct {
+	rimewatch.Rota
+	Zone *time.Location
 }
 
 // Member is a person as far as it decides of what that person is notified.
@@ -81,6 +89,9 @@ func Alert(in *Input) Result {
 		return p.out
 	}
 	matching := in.Rules.matching(in.Alert)
+	for i, r := range matching {
+		matching[i] = p.found(r)
+	}
 	for _, r := range matching {
 		p.route(r)
 	}

@@ -70,6 +70,11 @@ func (p *decision) levels(r *rimewatch.Route, earliest rimewatch.Time) {
 				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 			}
 		}
+		if p.notified(r, level) == 0 { // nobody is on duty: whoever comes next is told then
+			if next := p.Rules.dutyBegins(step, p.Now); next != 0 {
+				p.lookAt(next)
+			}
+		}
 		from, waited = p.answering(r, level, due), step.AfterS
 	}
 }
@@ -80,7 +85,8 @@ func (p *decision) lookAhead(r *rimewatch.Route, level int, due rimewatch.Time) 
 	a := &p.out.Ahead
 	for ; level < len(r.Steps) && (a.At == 0 || due <= a.At); level++ {
 		var list []int64
-		for _, c := range r.Steps[level].ChannelIDs {
+		x := p.Rules.found(p.Input.Alert, routeOf(p.Rules.routes(), r.ID), func(int) rimewatch.Time { return due })
+		for _, c := range x.Steps[level].ChannelIDs {
 			if p.channels[c] && !p.knows(r, level, c) {
 				list = append(list, c)
 			}

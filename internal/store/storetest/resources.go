@@ -63,12 +63,26 @@ func kinds() []kind {
 		resource[rimewatch.Contact]{
 			word: "contact", of: store.Store.Contacts, most: rimewatch.MaxContacts,
 			make: func(_ *fixture, w, site int64, n int) rimewatch.Contact {
-				return rimewatch.Contact{WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Polar ", n), Role: "service", Phone: "+1 555 0142", Note: "contract 4711", CreatedAt: t0, UpdatedAt: t0}
+				return rimewatch.Contact{WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Polar ", n), Role: "service", Phone: "+1 555 0142", Note: "contract 4711", Company: "Polar Ltd", Email: "polar@example.com", CreatedAt: t0, UpdatedAt: t0}
 			},
 			key: func(x *rimewatch.Contact) key {
 				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, &x.SiteID}
 			},
 			edit: func(x *rimewatch.Contact) { x.Phone, x.UpdatedAt = x.Phone+"1", x.UpdatedAt+1 },
+		},
+		resource[rimewatch.Rota]{
+			word: "rota", of: store.Store.Rotas, most: rimewatch.MaxRotas,
+			make: func(f *fixture, w, site int64, n int) rimewatch.Rota {
+				user := f.member(w)
+				return rimewatch.Rota{
+					WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Nights ", n), Shifts: []rimewatch.Shift{{Days: 65, From: 1020, To: 480, UserID: user}},
+					Overrides: []rimewatch.Override{{StartsAt: t0, EndsAt: t0 + 1, InsteadOf: user, Note: "holiday"}}, CreatedAt: t0, UpdatedAt: t0,
+				}
+			},
+			key: func(x *rimewatch.Rota) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
+			},
+			edit: func(x *rimewatch.Rota) { x.Shifts, x.UpdatedAt = nil, x.UpdatedAt+1 },
 		},
 		resource[rimewatch.Act]{
 			word: "act", of: store.Store.Acts, most: rimewatch.MaxActs, ends: true, elsewhere: []string{"SettledAt", "SettledBy", "Failure"},
@@ -110,7 +124,7 @@ func kinds() []kind {
 						Severities: []rimewatch.Severity{rimewatch.Critical}, Types: []rimewatch.AlertType{rimewatch.HighTemperature}, SiteIDs: []int64{4},
 						EquipmentTypes: []string{"walkin_freezer"}, DeviceIDs: []int64{5, 6},
 					},
-					Steps:   []rimewatch.RouteStep{{ChannelIDs: []int64{f.mail(w)}}, {AfterS: 600, ChannelIDs: []int64{f.mail(w)}}},
+					Steps:   []rimewatch.RouteStep{{ChannelIDs: []int64{f.mail(w)}}, {AfterS: 600, ChannelIDs: []int64{f.mail(w)}, Targets: []rimewatch.Target{{Kind: rimewatch.TargetMember, ID: f.member(w)}}}},
 					RepeatS: 3600, Recovery: true, Quiet: &rimewatch.QuietHours{From: 1320, To: 360}, DigestAt: &digest, CreatedAt: t0, UpdatedAt: t0,
 				}
 			},
@@ -265,6 +279,20 @@ func (f *fixture) mail(workspaceID int64) int64 {
 	x := anEmail(workspaceID, "mail")
 	f.must(f.s.Channels().Create(f.ctx, &x))
 	return x.ID
+}
+
+// member returns somebody who is a member of a workspace.
+func (f *fixture) member(workspaceID int64) int64 {
+	f.Helper()
+	list, err := f.s.People().Members(f.ctx, workspaceID)
+	f.must(err)
+	if len(list) > 0 {
+		return list[0].UserID
+	}
+	u := aUser(fmt.Sprintf("on-duty-%d@example.com", workspaceID))
+	f.must(f.s.People().CreateUser(f.ctx, &u))
+	f.must(f.s.People().PutMember(f.ctx, &rimewatch.Member{WorkspaceID: workspaceID, UserID: u.ID, Role: rimewatch.RoleTechnician, CreatedAt: t0}))
+	return u.ID
 }
 
 // push returns a source of a workspace that senders connect to.

@@ -16,7 +16,9 @@ const contactSQL = `CREATE TABLE contact (
 	note TEXT NOT NULL,
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
-	revision INTEGER NOT NULL DEFAULT 1
+	revision INTEGER NOT NULL DEFAULT 1,
+	company TEXT NOT NULL,
+	email TEXT NOT NULL
 ) STRICT;
 CREATE INDEX contact_by_site ON contact(workspace_id, site_id)`
 
@@ -26,6 +28,7 @@ var contactTable = resource[rimewatch.Contact]{
 	shape: resourceOf("contact", errContact, nil, contactKey, func(c *rimewatch.Contact) []column {
 		return []column{
 			col("site_id", number(&c.SiteID)), col("name", text(&c.Name)), col("role", text(&c.Role)), col("phone", text(&c.Phone)), col("note", text(&c.Note)),
+			col("company", text(&c.Company)), col("email", text(&c.Email)),
 			col("updated_at", number(&c.UpdatedAt)),
 		}
 	}),
@@ -35,7 +38,7 @@ var contactTable = resource[rimewatch.Contact]{
 	most:  func(store.Quotas) int { return rimewatch.MaxContacts }, kind: rimewatch.Sentencef("contacts"),
 	refers: func(conn Conn, c *rimewatch.Contact) error { return mustBeSite(conn, c.WorkspaceID, c.SiteID) },
 	fields: func(c *rimewatch.Contact) store.Fields {
-		return store.Fields{"site_id": c.SiteID, "name": c.Name, "role": c.Role, "phone": c.Phone, "note": c.Note}
+		return store.Fields{"site_id": c.SiteID, "name": c.Name, "role": c.Role, "phone": c.Phone, "note": c.Note, "company": c.Company, "email": c.Email}
 	},
 }
 

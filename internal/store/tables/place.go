@@ -168,6 +168,7 @@ func (t Places) Sites() store.Resource[rimewatch.Site] {
 			"DELETE FROM site WHERE workspace_id = ? AND id = ?",
 			"UPDATE device SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
 			"UPDATE source SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
+			"UPDATE rota SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
 			"DELETE FROM report_schedule WHERE workspace_id = ? AND site_id = ?",
 			"DELETE FROM contact WHERE workspace_id = ? AND site_id = ?")
 	}}

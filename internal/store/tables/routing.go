@@ -1,6 +1,9 @@
 package tables
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
@@ -43,22 +46,56 @@ func routeKey(r *rimewatch.Route) key {
 	return key{&r.ID, &r.WorkspaceID, &r.Revision, &r.CreatedAt, nil}
 }
 
-// checkTargets wants every channel of a route to be one of its workspace.
+// checkTargets wants every channel and target of a route to be one of its workspace. A member who was
+// removed and a contact that is gone may stay where they were.
 func checkTargets(conn Conn, r *rimewatch.Route) error {
-	known := make(map[int64]bool)
-	err := each(conn, "SELECT id FROM channel WHERE workspace_id = ? AND deleted = 0",
-		func(row Row) { known[row.ColumnInt64(0)] = true }, r.WorkspaceID)
-	if err != nil {
-		return err
+	known := make(map[rimewatch.Target]bool)
+	for kind, query := range map[rimewatch.TargetKind]string{
+		"":                      "SELECT id FROM channel WHERE workspace_id = ? AND deleted = 0",
+		rimewatch.TargetMember:  "SELECT user_id FROM member WHERE workspace_id = ?",
+		rimewatch.TargetRota:    "SELECT id FROM rota WHERE workspace_id = ?",
+		rimewatch.TargetContact: "SELECT id FROM contact WHERE workspace_id = ?",
+	} {
+		if err := each(conn, query, func(row Row) { known[rimewatch.Target{Kind: kind, ID: row.ColumnInt64(0)}] = true }, r.WorkspaceID); err != nil {
+			return err
+		}
+	}
+	if r.ID != 0 {
+		var was rimewatch.Route
+		if err := conn.Query(func(row Row) error { return fromJSON(row, 1, &was) }, "SELECT id, body FROM route WHERE id = ?", r.ID); err != nil {
+			return err
+		}
+		for _, step := range was.Steps {
+			for _, t := range step.Targets {
+				known[t] = true
+			}
+		}
 	}
 	for _, step := range r.Steps {
 		for _, id := range step.ChannelIDs {
-			if !known[id] {
+			if !known[rimewatch.Target{ID: id}] {
 				return rimewatch.Invalid("steps", "there is no channel %d", id)
+			}
+		}
+		for _, t := range step.Targets {
+			if !known[t] {
+				return rimewatch.Invalid("steps", "there is no %s %d", t.Kind, t.ID)
 			}
 		}
 	}
 	return nil
+}
+
+// namedBy returns the names of the routes that have a target, "" = none has.
+func namedBy(conn Conn, workspaceID int64, t rimewatch.Target) (string, error) {
+	routes, err := routeTable.list(conn, "workspace_id = ? AND deleted = 0", workspaceID)
+	var names []string
+	for i := range routes {
+		if slices.ContainsFunc(routes[i].Steps, func(s rimewatch.RouteStep) bool { return slices.Contains(s.Targets, t) }) {
+			names = append(names, "“"+routes[i].Name+"”")
+		}
+	}
+	return strings.Join(names, ", "), err
 }
 
 // Routes implements store.Notifications.

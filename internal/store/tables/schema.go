@@ -490,4 +490,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n" + rotaSQL + ";\n"
