@@ -35,7 +35,7 @@ type Coverage struct {
 	Anywhere  bool          `json:"anywhere"`  // at one at least
 	Count     int           `json:"count"`     // of the sites where nobody would be
 	Without   []CoverageGap `json:"sites_without"`
-	Reason    *string       `json:"reason"` // no_channel, off, failing, untested, no_route, silenced, or a later one
+	Reason    *string       `json:"reason"`    // no_channel, off, failing, untested, no_route, silenced, or a later one
 	Rotas     []RotaGaps    `json:"rota_gaps"` // that routes name, and by which nobody is on duty at times within a week
 	Silences  []Hold        `json:"silences"`
 }

@@ -94,7 +94,7 @@ type Context struct {
 	Locale    rimewatch.Locale
 	PublicURL string // without a slash at the end, "" = unknown
 	Now       rimewatch.Time
-	Alert     json.RawMessage // as in the REST API
+	Alert     json.RawMessage     // as in the REST API
 	Contacts  []rimewatch.Contact // of the alert's site
 }
 
