@@ -96,9 +96,10 @@ func (a *api) roster(ctx context.Context) (x roster, err error) {
 func (x *roster) known(user int64) bool { _, ok := x.names[user]; return ok }
 
 func (x *roster) onDuty(r *rimewatch.Rota, at rimewatch.Time) []wire.PersonOnDuty {
-	out := []wire.PersonOnDuty{}
-	for _, id := range r.OnDuty(at, x.zone(r.SiteID), x.known) {
-		out = append(out, wire.PersonOnDuty{ID: id, Name: x.names[id]})
+	users := r.OnDuty(at, x.zone(r.SiteID), x.known)
+	out := make([]wire.PersonOnDuty, len(users))
+	for i, id := range users {
+		out[i] = wire.PersonOnDuty{ID: id, Name: x.names[id]}
 	}
 	return out
 }

@@ -356,7 +356,7 @@ func TestRoutes(t *testing.T) {
 		{name: "a name twice", req: mine(post("/v1/routes", "", `{"name":"day",`+steps+`}`)), status: 409, code: rimewatch.CodeConflict, fields: []string{"name"}},
 		bad("nothing", `{}`, "name", "steps"),
 		bad("no steps", `{"name":"x","steps":[]}`, "steps"),
-		bad("a step without channels", `{"name":"x","steps":[{"after_s":0,"channel_ids":[]}]}`, "steps[0].channel_ids"),
+		bad("a step without channels", `{"name":"x","steps":[{"after_s":0,"channel_ids":[]}]}`, "steps"),
 		bad("falling delays", `{"name":"x","steps":[{"after_s":5,"channel_ids":[1]},{"after_s":5,"channel_ids":[2]}]}`, "steps"),
 		bad("another's channel", `{"name":"x","steps":[{"after_s":0,"channel_ids":[3]}]}`, "steps"),
 		bad("a misspelt type", `{"name":"x","match":{"types":["high_temprature"]},`+steps+`}`, "match.types"),
