@@ -128,8 +128,8 @@ type Target struct {
 
 // StepJSON is a RouteStep in answers, where every list is there.
 type StepJSON struct {
-	AfterS     int      `json:"after_s"`
-	ChannelIDs []int64  `json:"channel_ids"`
+	AfterS     int      `json:"after_s" minimum:"0" maximum:"604800"`
+	ChannelIDs []int64  `json:"channel_ids" maxItems:"20" minimum:"1" doc:"Empty where the step names people alone."`
 	Targets    []Target `json:"targets"`
 }
 
