@@ -32,6 +32,10 @@ const (
 	EventSenderWaiting       EventType = "source.sender_waiting"
 	EventTokenCreated        EventType = "token.created"
 	EventTokenRevoked        EventType = "token.revoked"
+
+	// EventReadingBatch is what webhooks are sent that name it: the newest reading of each device, every ten
+	// seconds at most. Readings are too many for events: none is stored, and neither feed nor stream has it.
+	EventReadingBatch EventType = "reading.batch"
 )
 
 // EventKind is a row of the table of events.

@@ -54,8 +54,14 @@ func (w *Webhook) Wants(e *Event) bool {
 	return (len(w.Types) == 0 || slices.Contains(w.Types, e.Type)) && w.SiteIDs.Has(e.SiteID)
 }
 
+// WantsReadings reports whether the newest readings go to the webhook: it names their type.
+func (w *Webhook) WantsReadings() bool { return slices.Contains(w.Types, EventReadingBatch) }
+
 // Needs are the scopes of what the webhook sends.
 func (w *Webhook) Needs() (s Scopes) {
+	if w.WantsReadings() {
+		s |= ScopeReadingsRead
+	}
 	for _, k := range EventKinds() {
 		if len(w.Types) == 0 || slices.Contains(w.Types, k.Type) {
 			s |= k.Needs
@@ -92,7 +98,7 @@ func (w *Webhook) Check() error {
 	e = CheckText(e, "url", w.URL, MaxURLLen)
 	e = checkWebhookURL(e, w.URL)
 	for i, t := range w.Types {
-		if _, ok := EventKindOf(t); !ok {
+		if _, ok := EventKindOf(t); !ok && t != EventReadingBatch {
 			e = complain(e, "types", "%q is not a type of events", Shorten(string(t), MaxTypeLen))
 		} else if slices.Contains(w.Types[:i], t) {
 			e = complain(e, "types", "must not name %s twice", t)

@@ -63,7 +63,7 @@ func (a *App) notifications(ctx context.Context) error {
 		senders[rimewatch.ChannelCall] = voice.NewCaller(a.guard.Transport(), a.publicURL(), key, a.now)
 	}
 	a.Notify = notify.New(notify.Config{
-		Store: a.Store, Senders: senders, Post: programs, Address: a.Accounts.Address, Report: a.reportFile,
+		Store: a.Store, Senders: senders, Post: programs, Newest: a.Store.EachDevice, Address: a.Accounts.Address, Report: a.reportFile,
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil

@@ -459,7 +459,7 @@ func (a *API) outgoing() map[string]*huma.PathItem {
 	}
 	return map[string]*huma.PathItem{"event": {Post: &huma.Operation{
 		OperationID: "receive-event", Tags: []string{"Events"}, Summary: "An event",
-		Description: "Sent to every webhook that asks for it, at least once, and those of one subject in order. Any 2xx within ten seconds is an answer; everything else is tried again for three days, and 410 switches the webhook off. Redirects are not followed.",
+		Description: "Sent to every webhook that asks for it, at least once, and those of one subject in order. Any 2xx within ten seconds is an answer; everything else is tried again for three days, and 410 switches the webhook off. Redirects are not followed. A message of the type reading.batch has up to a thousand readings in data.readings; where it is not taken, the next one has the newest again.",
 		Parameters: []*huma.Param{
 			header("Webhook-Id", "The id of the event: drop what you have seen.", "evt_1_42"),
 			header("Webhook-Timestamp", "Of the attempt, in seconds since the epoch: refuse what is older than five minutes.", "1795204032"),

@@ -47,6 +47,7 @@ type Config struct {
 	Store   Store
 	Senders map[rimewatch.ChannelKind]Sender // a kind without one cannot be used
 	Post    Poster                           // nil = webhooks cannot be used
+	Newest  Newest                           // nil = webhooks are sent no readings
 	Report  Reporter                         // nil = reports are not made
 	// Address returns how people reach the service, "" = unknown; nil likewise.
 	Address func(context.Context) string
@@ -125,6 +126,9 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	s.workers.Go(s.run)
 	s.workers.Go(s.runPrograms)
+	if s.cfg.Newest != nil {
+		s.workers.Go(s.runBatches)
+	}
 	return nil
 }
 

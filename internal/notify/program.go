@@ -308,10 +308,16 @@ func (l *lane) notePost(ctx context.Context, it *item, w *rimewatch.Webhook, err
 		}
 	}
 	s.count(it)
-	gone := rimewatch.CodeOf(err) == rimewatch.CodeNotFound
+	if !once {
+		l.giveUp(ctx, w, now, err)
+	}
+}
+
+// giveUp switches a webhook off whose receiver is gone, or has failed for days.
+func (l *lane) giveUp(ctx context.Context, w *rimewatch.Webhook, now rimewatch.Time, err error) {
 	switch since := l.failingSince(); {
-	case err == nil, once:
-	case gone:
+	case err == nil:
+	case rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
 		l.stopHook(ctx, w, rimewatch.Sentencef("The receiver says that it is gone (410)."))
 	case since != 0 && now-since >= rimewatch.WebhookOffAfter:
 		l.stopHook(ctx, w, rimewatch.Sentencef("Nothing could be delivered for five days."))
@@ -338,6 +344,17 @@ func (it *item) posted(now rimewatch.Time, err error, once bool) {
 
 // postNoted stores the outcome of an attempt; false = the store has failed.
 func (l *lane) postNoted(it *item, w *rimewatch.Webhook, at rimewatch.Time, outcome error) bool {
+	stored := *it.Delivery
+	if it.Kind == rimewatch.DeliveryEvent {
+		stored.Body = nil
+	}
+	return l.noteHook(w, at, outcome, it.Key, it.LastError, func(ctx context.Context, h *rimewatch.ChannelHealth) error {
+		return l.s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{&stored}, h)
+	})
+}
+
+// noteHook stores what an attempt says of how its webhook works; false = the store has failed.
+func (l *lane) noteHook(w *rimewatch.Webhook, at rimewatch.Time, outcome error, key, text string, put func(context.Context, *rimewatch.ChannelHealth) error) bool {
 	s := l.s
 	l.report.Lock()
 	defer l.report.Unlock()
@@ -347,15 +364,11 @@ func (l *lane) postNoted(it *item, w *rimewatch.Webhook, at rimewatch.Time, outc
 		o.known, o.health, o.since = true, w.ChannelHealth, w.FailingSince
 		l.mu.Unlock()
 	}
-	health := l.healthAfter(at, outcome == nil, it.LastError)
-	stored := *it.Delivery
-	if it.Kind == rimewatch.DeliveryEvent {
-		stored.Body = nil
-	}
+	health := l.healthAfter(at, outcome == nil, text)
 	// Also while the service stops: what is known must not be forgotten.
-	err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), []*rimewatch.Delivery{&stored}, &health)
+	err := put(context.WithoutCancel(s.ctx), &health)
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
-		s.log.Error("delivery", "key", it.Key, "err", err)
+		s.log.Error("delivery", "key", key, "err", err)
 		return false
 	}
 	l.mu.Lock()

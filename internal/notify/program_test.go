@@ -22,6 +22,7 @@ type program struct {
 	mu       sync.Mutex
 	answer   func(subject string) error // nil = all is taken
 	got      []string                   // what was taken: id and subject
+	bodies   [][]byte                   // likewise
 	attempts int
 	under    map[string]bool // subjects under way
 	clash    bool            // two of one subject were under way at once
@@ -54,6 +55,7 @@ func (p *program) Post(ctx context.Context, _ *rimewatch.Webhook, id string, bod
 	}
 	if err == nil {
 		p.got = append(p.got, id+" "+e.Subject)
+		p.bodies = append(p.bodies, body)
 	}
 	return err
 }
@@ -64,6 +66,15 @@ func (p *program) taken() []string {
 	defer p.mu.Unlock()
 	list := p.got
 	p.got = nil
+	return list
+}
+
+// messages are the bodies of what was taken since it was last asked for them.
+func (p *program) messages() [][]byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	list := p.bodies
+	p.bodies = nil
 	return list
 }
 

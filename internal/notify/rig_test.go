@@ -36,6 +36,7 @@ type rig struct {
 	perLane   int           // deliveries that a lane holds, 0 = as many as the service's
 	back      time.Duration // how far the service's clock was set back
 	trouble   trouble       // of the store
+	fleet     fleet
 }
 
 // posts is a sender that does what a test says, and keeps what it was given.
@@ -139,7 +140,7 @@ func (r *rig) open() {
 	r.must(err)
 	r.store = s
 	r.service = notify.New(notify.Config{
-		Store: &troubled{s, &r.trouble}, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Post: r.program, Report: r.reporter, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
+		Store: &troubled{s, &r.trouble}, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Post: r.program, Newest: r.fleet.each, Report: r.reporter, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
 	})
 }
 

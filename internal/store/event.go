@@ -41,6 +41,9 @@ type Webhooks interface {
 	// RewindWebhook drops what waits for a webhook and has the events after a number planned
 	// anew. It returns the webhook as it is then.
 	RewindWebhook(ctx context.Context, workspaceID, id, after int64) (rimewatch.Webhook, error)
+	// NoteWebhook keeps how a webhook works at present. One that is gone is no error.
+	NoteWebhook(ctx context.Context, workspaceID, id int64, h *rimewatch.ChannelHealth) error
+
 	// StopWebhook switches a webhook off, as Sentence.Stored returns why. What waits is planned
 	// anew when it is switched on again.
 	StopWebhook(ctx context.Context, workspaceID, id int64, why string) error

@@ -99,7 +99,7 @@ func (a *api) showWebhook(ctx context.Context, w *rimewatch.Webhook) (WebhookDat
 // WebhookFields are what is set on a webhook.
 type WebhookFields struct {
 	Description *string                   `json:"description,omitempty" maxLength:"200"`
-	Types       *[]rimewatch.EventType    `json:"types,omitempty" maxItems:"100" doc:"Types of events; empty = all, also those to come. Each needs the scope of what it is about."`
+	Types       *[]rimewatch.EventType    `json:"types,omitempty" maxItems:"100" doc:"Types of events; empty = all, also those to come. Each needs the scope of what it is about. reading.batch, which is none of them and has to be named, sends the newest reading of each device that has reported since, every ten seconds at most."`
 	SiteIDs     httpapi.Optional[[]int64] `json:"site_ids,omitempty" doc:"null = all."`
 	Headers     *map[string]string        `json:"headers,omitempty" doc:"Sent along with every event. They replace those before, and are never shown again."`
 	Enabled     *bool                     `json:"enabled,omitempty" doc:"Default: true. When it is switched on again, what was not delivered meanwhile is sent."`

@@ -190,6 +190,11 @@ func (f *fixture) webhooks() {
 	f.must(err)
 	f.equal("among those of channels", total, 0)
 
+	f.must(f.s.NoteWebhook(f.ctx, f.workspace, x.ID, &rimewatch.ChannelHealth{LastFailureAt: t0 + 3, LastError: "500", Failures: 2}))
+	if got, err := f.s.Webhooks().Get(f.ctx, f.workspace, x.ID); err != nil || got.Failures != 2 || got.FailingSince != t0+3 {
+		f.Errorf("%+v, %v", got, err)
+	}
+	f.must(f.s.NoteWebhook(f.ctx, f.workspace, x.ID, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4, LastFailureAt: t0 + 3}))
 	f.must(f.s.StopWebhook(f.ctx, f.workspace, x.ID, "It is gone."))
 	w := get()
 	f.equal("stopped", []any{w.Enabled, w.OffReason, w.Through, w.Run}, []any{false, "It is gone.", int64(1), int64(1)})

@@ -140,6 +140,14 @@ func rewind(conn Conn, w *rimewatch.Webhook, after int64) error {
 	return err
 }
 
+// NoteWebhook implements store.Webhooks.
+func (t Outbox) NoteWebhook(ctx context.Context, workspaceID, id int64, h *rimewatch.ChannelHealth) error {
+	if err := h.Check(); err != nil {
+		return err
+	}
+	return t.write(ctx, func(conn Conn) error { return noteHook(conn, workspaceID, id, h) })
+}
+
 // StopWebhook implements store.Webhooks.
 func (t Outbox) StopWebhook(ctx context.Context, workspaceID, id int64, why string) error {
 	return t.write(ctx, func(conn Conn) error {

@@ -23,4 +23,5 @@ export const eventTypes = [
   { value: 'source.sender_waiting', label: tr('An unknown sender waits') },
   { value: 'token.created', label: tr('An API token is created') },
   { value: 'token.revoked', label: tr('An API token is revoked') },
+  { value: 'reading.batch', label: tr('The newest readings, every ten seconds at most') },
 ] as const satisfies readonly { value: string; label: string }[];
