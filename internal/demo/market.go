@@ -139,7 +139,8 @@ func (f *fixture) config(seed uint64, now rimewatch.Time, every time.Duration, o
 	p, err := simulate.TypicalParams(f.equipment)
 	switch {
 	case err != nil:
-	case f.trouble == fouling: // it is like most of its kind
+	case f.trouble == fouling: // a monoblock, like most of its kind but for the capillary tube that feeds it
+		p.Capillary = true
 		c.Params = &p
 	case f.equipment == "reach_in_freezer":
 		// Its controller counts running hours to the next defrost instead of following
