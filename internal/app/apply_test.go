@@ -62,6 +62,7 @@ sites:
 	for i := range sites * each {
 		fmt.Fprintf(b, "  - {serial: U-%d, name: Unit %d, equipment_type: walkin_freezer, site: Store %d, labels: {row: \"%d\"}, limits: {delay_s: 1200}, manufacturer: Acme}\n", i, i, i%sites+1, i%7)
 	}
+	b.WriteString("  - {serial: M-1, equipment_type: meat_cooler, site: Store 1}\n  - {serial: C-1, equipment_type: cellar, site: Store 1}\n") // without limits of their own
 	return b.String()
 }
 
@@ -92,7 +93,7 @@ func TestApply(t *testing.T) {
 	}
 	document := chain(4, 5)
 	p := make(document, apply.Options{})
-	if len(p.Steps) != 4+1+2+1+1+1+20 {
+	if len(p.Steps) != 4+1+2+1+1+1+22 {
 		t.Fatalf("%d steps: %q", len(p.Steps), lines(p))
 	}
 	given := map[string]string{}
@@ -118,6 +119,18 @@ func TestApply(t *testing.T) {
 	}
 	if strings.Contains(string(exported), "QUFB") {
 		t.Error("a secret is in what export writes")
+	}
+	f, err := apply.Read(exported, environment)
+	h.must(err)
+	for _, d := range f.Devices {
+		if serial := d["serial"]; (serial == "M-1" || serial == "C-1") && d["limits"] != nil {
+			t.Errorf("%s has limits of its own: %v", serial, d["limits"])
+		}
+	}
+	for _, member := range []string{"name", "slug", "test", "require_second_factor"} {
+		if v, is := f.Workspace[member]; is {
+			t.Errorf("a file for several workspaces says %s: %v", member, v)
+		}
 	}
 
 	changed := strings.NewReplacer("Store 4, timezone: Europe/Dublin", "Store 4, timezone: Europe/Paris", "after_s: 900", "after_s: 600", "name: Unit 7", "name: Seven").Replace(document)

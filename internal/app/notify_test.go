@@ -35,6 +35,7 @@ type received struct {
 	id   string
 	at   time.Time
 	body message.Message
+	raw  []byte
 }
 
 func newReceiver(t *testing.T, secret string) *receiver {
@@ -59,7 +60,7 @@ func newReceiver(t *testing.T, secret string) *receiver {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		r.got <- received{q.Header.Get("Webhook-Id"), at, m}
+		r.got <- received{q.Header.Get("Webhook-Id"), at, m, body}
 	}))
 	t.Cleanup(r.Close)
 	return r

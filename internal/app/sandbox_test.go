@@ -12,18 +12,20 @@ import (
 	"github.com/rimewatch/rimewatch/internal/sandbox"
 )
 
-// still is a unit of which nothing ever changes.
-type still struct{}
+// healthy is a unit that is well, and stays so.
+type healthy struct{ n int }
 
-func (still) After(time.Duration) rimewatch.Reading {
+func (u *healthy) After(time.Duration) rimewatch.Reading {
+	const temp, swing, steps = -20, 0.2, 5
 	var r rimewatch.Reading
-	r.Set(rimewatch.ProductZoneTemp, -20)
+	u.n++
+	r.Set(rimewatch.ProductZoneTemp, temp+swing*float64(u.n%steps))
 	return r
 }
 
-func (still) Break(string) error { return nil }
+func (*healthy) Break(string) error { return nil }
 
-func stillUnits(string, uint64, rimewatch.Time) (sandbox.Unit, error) { return still{}, nil }
+func healthyUnits(string, uint64, rimewatch.Time) (sandbox.Unit, error) { return new(healthy), nil }
 
 // asked makes a request with a token and returns its status, its code and its data.
 func (h *house) asked(token, method, path, body string) (status int, code string, data map[string]any) {
@@ -48,7 +50,7 @@ func (h *house) asked(token, method, path, body string) (status int, code string
 // TestSandbox: a token with the scope makes a workspace with devices of its own, one at a time and five a day, in which
 // nothing can be set up that sends messages but webhooks; what ends is erased.
 func TestSandbox(t *testing.T) {
-	h := newHouse(t, func(c *app.Config) { c.Sandbox = stillUnits })
+	h := newHouse(t, func(c *app.Config) { c.Sandbox = healthyUnits })
 	maker, _ := h.newToken(h.workspace(), rimewatch.ScopeSettings)
 	expect := func(token, method, path, body string, status int, code string) map[string]any {
 		t.Helper()
@@ -94,9 +96,45 @@ func TestSandbox(t *testing.T) {
 	expect(maker, "POST", "/sandbox", "", 429, "rate_limited")
 }
 
+// TestSandboxWebhook: a program hears of the alert of a device that it broke, signed with the secret that it was given.
+func TestSandboxWebhook(t *testing.T) {
+	now := &clock{now: time.Now().Truncate(time.Second)}
+	h := newHouse(t, local, func(c *app.Config) { c.Sandbox, c.Now = healthyUnits, now.Now })
+	maker, _ := h.newToken(h.workspace(), rimewatch.ScopeSettings)
+	_, _, made := h.asked(maker, "POST", "/sandbox", `{"devices":2}`)
+	inside := made["plain_token"].(string)
+	const secret = "whsec_QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
+	hook := newReceiver(t, secret)
+	if status, code, _ := h.asked(inside, "POST", "/webhooks", `{"url":"`+hook.URL+`","types":["alert.opened"],"secret":"`+secret+`"}`); status != http.StatusCreated {
+		t.Fatalf("the webhook: %d %s", status, code)
+	}
+	h.must(h.Sandbox.Step(t.Context()))
+	if status, code, _ := h.asked(inside, "POST", "/sandbox/devices/SANDBOX-2/fault", `{"fault":"offline"}`); status != http.StatusOK {
+		t.Fatalf("the fault: %d %s", status, code)
+	}
+	for range 30 {
+		now.pass(time.Second)
+		h.must(h.Sandbox.Step(t.Context()))
+	}
+	m := hook.next(t)
+	var e struct {
+		Type string
+		Data struct {
+			Alert struct {
+				DeviceSerial string `json:"device_serial"`
+				Type         string
+			}
+		}
+	}
+	h.must(json.Unmarshal(m.raw, &e))
+	if e.Type != "alert.opened" || e.Data.Alert.DeviceSerial != "SANDBOX-2" || e.Data.Alert.Type != string(rimewatch.DeviceOffline) {
+		t.Errorf("received: %s", m.raw)
+	}
+}
+
 // TestNoSandbox: the operator can switch sandboxes off.
 func TestNoSandbox(t *testing.T) {
-	h := newHouse(t, func(c *app.Config) { c.Sandbox, c.NoSandbox = stillUnits, true })
+	h := newHouse(t, func(c *app.Config) { c.Sandbox, c.NoSandbox = healthyUnits, true })
 	maker, _ := h.newToken(h.workspace(), rimewatch.ScopeSettings)
 	if status, code, _ := h.asked(maker, "POST", "/sandbox", ""); status != 409 || code != "conflict" {
 		t.Errorf("%d %s", status, code)

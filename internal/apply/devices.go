@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/rimewatch/rimewatch"
 )
 
 // mostRows is how many devices go into one import.
@@ -159,15 +161,19 @@ func everyDevice(ctx context.Context, s Server) ([]map[string]any, error) {
 }
 
 // exported are the devices of a workspace as a file has them, by serial: a limit that is the
-// type's stays out, and what a device says of itself.
-func exported(ctx context.Context, s Server) (list []Thing, err error) {
+// type's, as the workspace has it, stays out, and what a device says of itself.
+func exported(ctx context.Context, s Server, workspace map[string]any) (list []Thing, err error) {
 	types, err := all(ctx, s, "/equipment-types", "equipment_types", nil)
 	if err != nil {
 		return nil, err
 	}
 	limits := make(map[any]map[string]any, len(types))
+	ofWorkspace, _ := workspace["limits"].(map[string]any)
 	for _, t := range types {
-		limits[t["slug"]], _ = t["limits"].(map[string]any)
+		slug, _ := t["slug"].(string)
+		standard, _ := t["limits"].(map[string]any)
+		own, _ := ofWorkspace[slug].(map[string]any)
+		limits[slug] = overridden(standard, own)
 	}
 	every, err := everyDevice(ctx, s)
 	if err != nil {
@@ -183,9 +189,28 @@ func exported(ctx context.Context, s Server) (list []Thing, err error) {
 		if err := json.Unmarshal(data, &whole); err != nil {
 			return nil, err
 		}
-		list = append(list, settings(whole.Device, limits[whole.Device["equipment_type"]]))
+		ofType := limits[whole.Device["equipment_type"]]
+		if ofType == nil {
+			ofType = limits[rimewatch.OtherEquipment]
+		}
+		list = append(list, settings(whole.Device, ofType))
 	}
 	return list, nil
+}
+
+// overridden returns limits with those that own names in their place; in it an object names its members likewise.
+func overridden(limits, own map[string]any) map[string]any {
+	out := maps.Clone(limits)
+	for member, v := range own {
+		inner, ok := v.(map[string]any)
+		if was, is := out[member].(map[string]any); ok && is {
+			v = overridden(was, inner)
+		}
+		if v != nil {
+			out[member] = v
+		}
+	}
+	return out
 }
 
 // settings are what somebody has set on a device.

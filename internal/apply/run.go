@@ -352,6 +352,10 @@ func (p *Plan) create(ctx context.Context, s *Step) (once map[string]string, err
 var volatile = []string{"id", "created_at", "updated_at", "failures", "last_error", "last_failure_at", "last_success_at", "working", "received", "key_prefix", "delete_at", "auto_register",
 	"status", "problem", "status_since", "last_message_at", "messages", "has_password", "client_id", "ended", "active"}
 
+// identity are members of a workspace that are its own, and which a file for several leaves out, and
+// second factors, which only a person demands.
+var identity = []string{"name", "slug", "test", "require_second_factor"}
+
 var notWord = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 // Export writes the file that says what a workspace is. Secrets are not in it: an address that
@@ -362,6 +366,9 @@ func Export(ctx context.Context, s Server) ([]byte, error) {
 		return nil, err
 	}
 	f := &File{Rimewatch: Version, Workspace: wanted(has.workspace).(map[string]any)}
+	for _, member := range identity {
+		delete(f.Workspace, member)
+	}
 	for i := range kinds {
 		for _, t := range has.of[kinds[i].section].list {
 			w := wanted(t).(map[string]any)
@@ -373,7 +380,7 @@ func Export(ctx context.Context, s Server) ([]byte, error) {
 			*kinds[i].things(f) = append(*kinds[i].things(f), w)
 		}
 	}
-	if f.Devices, err = exported(ctx, s); err != nil {
+	if f.Devices, err = exported(ctx, s, has.workspace); err != nil {
 		return nil, err
 	}
 	return yaml.Marshal(f)
