@@ -29,9 +29,8 @@ type Workspace struct {
 
 // Bounds of sandboxes.
 const (
-	SandboxLife       = 7 * Day
-	MaxSandboxDevices = 10 // the simulated ones and those that a program registers
-	SandboxesADay     = 5  // of a workspace
+	SandboxLife   = 7 * Day
+	SandboxesADay = 5 // of a workspace, within 24 h
 )
 
 // The length of a workspace's slug, in bytes.

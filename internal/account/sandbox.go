@@ -3,9 +3,15 @@ package account
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
+
+// sandboxMade is the entry of the audit trail of a workspace by which its sandboxes are counted: those that ended are
+// erased.
+const sandboxMade = "sandbox.created"
 
 // sandboxName is the name of a workspace's sandbox: names are unique, so there is one at a time.
 func sandboxName(workspaceID int64) string {
@@ -13,7 +19,8 @@ func sandboxName(workspaceID int64) string {
 }
 
 // CreateSandbox makes the sandbox of a principal's workspace, with a token of its own that ends with
-// it. Needs ScopeSettings. CodeConflict where there is one, and in a sandbox.
+// it. Needs ScopeSettings. CodeConflict where there is one, and in a sandbox; CodeRateLimited after
+// rimewatch.SandboxesADay within 24 h.
 func (s *Service) CreateSandbox(ctx context.Context, p Principal, devices int, now rimewatch.Time) (w rimewatch.Workspace, plain string, err error) {
 	if err := p.Require(rimewatch.ScopeSettings); err != nil {
 		return w, "", err
@@ -25,6 +32,9 @@ func (s *Service) CreateSandbox(ctx context.Context, p Principal, devices int, n
 	if own.TestOf != 0 {
 		return w, "", rimewatch.Errorf(rimewatch.CodeConflict, "This is a sandbox; it has none of its own.")
 	}
+	if err := s.maySandbox(ctx, own.ID, now); err != nil {
+		return w, "", err
+	}
 	w = newWorkspace(sandboxName(own.ID), now)
 	w.TimeZone, w.DeleteAt, w.TestOf, w.TestDevices = own.TimeZone, now+rimewatch.SandboxLife, own.ID, devices
 	if err := s.store.CreateWorkspace(ctx, &w); err != nil {
@@ -33,9 +43,26 @@ func (s *Service) CreateSandbox(ctx context.Context, p Principal, devices int, n
 		}
 		return w, "", err
 	}
+	if err := s.store.AuditWorkspace(ctx, own.ID, sandboxMade, sandboxSubject(&w), nil); err != nil {
+		return w, "", err
+	}
 	_, plain, err = s.CreateToken(ctx, Operator(w.ID), TokenRequest{Name: "Sandbox", Scopes: rimewatch.ScopesSandbox, ExpiresAt: w.DeleteAt}, now)
 	return w, plain, err
 }
+
+// maySandbox refuses one sandbox more than a workspace may make in 24 h.
+func (s *Service) maySandbox(ctx context.Context, workspaceID int64, now rimewatch.Time) error {
+	made, _, err := s.store.AuditEntries(ctx, workspaceID, sandboxMade, "", store.Page{Limit: rimewatch.SandboxesADay})
+	if err != nil || len(made) < rimewatch.SandboxesADay {
+		return err
+	}
+	if wait := made[len(made)-1].At + rimewatch.Day - now; wait > 0 {
+		return &rimewatch.Error{Code: rimewatch.CodeRateLimited, Message: "Too many sandboxes have been made in the last 24 hours.", RetryAfter: time.Duration(wait) * time.Millisecond}
+	}
+	return nil
+}
+
+func sandboxSubject(w *rimewatch.Workspace) string { return fmt.Sprintf("workspace %d", w.ID) }
 
 // Sandbox finds the sandbox of a principal's workspace: CodeNotFound. Needs ScopeSettings.
 func (s *Service) Sandbox(ctx context.Context, p Principal) (w rimewatch.Workspace, err error) {
@@ -53,6 +80,9 @@ func (s *Service) Sandbox(ctx context.Context, p Principal) (w rimewatch.Workspa
 func (s *Service) EndSandbox(ctx context.Context, p Principal, now rimewatch.Time) (rimewatch.Workspace, error) {
 	w, err := s.Sandbox(ctx, p)
 	if err != nil {
+		return w, err
+	}
+	if err := s.store.AuditWorkspace(ctx, p.WorkspaceID, "sandbox.ended", sandboxSubject(&w), nil); err != nil {
 		return w, err
 	}
 	return s.store.UpdateWorkspace(ctx, w.ID, func(w *rimewatch.Workspace) error {

@@ -1,14 +1,18 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"net"
 	"net/netip"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/inlet"
 	"github.com/rimewatch/rimewatch/internal/mqtt"
 	"github.com/rimewatch/rimewatch/internal/source"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -34,7 +38,7 @@ func (a *App) setMQTT() {
 		},
 	})
 	if a.cfg.MQTTListen != "" || a.cfg.MQTTSListen != "" {
-		a.MQTT.Listener = mqtt.NewListener(mqtt.ListenerConfig{Receiver: a.Sources, Open: a.openInlet, Now: a.now, Log: a.log, Connections: a.mqttConnections()})
+		a.MQTT.Listener = mqtt.NewListener(mqtt.ListenerConfig{Receiver: counted{a.Sources, a}, Open: a.openInlet, Now: a.now, Log: a.log, Connections: a.mqttConnections()})
 	}
 }
 
@@ -52,13 +56,44 @@ func (a *App) mqttConnections() int {
 // against its address, as it does over HTTP.
 func (a *App) openInlet(ctx context.Context, secret string, addr netip.Addr) (*source.Live, error) {
 	now := a.now()
-	l, err := inlets.Open(ctx, a.Accounts, a.Sources, secret, now)
+	l, p, err := inlets.Open(ctx, a.Accounts, a.Sources, secret, now)
+	if err != nil {
+		a.API.Called(&p, httpapi.AsError(err), &httpapi.CalledWith{At: now, Method: "CONNECT", Path: mqttPath})
+	}
 	if rimewatch.CodeOf(err) == rimewatch.CodeUnauthenticated {
 		if wait := a.API.AuthFailures.Fail(addr, now); wait > 0 {
 			return nil, httpapi.ErrTooManyFailures(wait)
 		}
 	}
 	return l, err
+}
+
+// mqttPath stands for the path of what comes over MQTT: topics hold names of devices.
+const mqttPath = "mqtt"
+
+// counted keeps the messages of API tokens as their requests, with the status that they would have had over HTTP.
+type counted struct {
+	mqtt.Receiver
+	app *App
+}
+
+// ReceiveAll implements mqtt.Receiver.
+func (x counted) ReceiveAll(ctx context.Context, l *source.Live, list []*inlet.Payload) ([]source.Result, error) {
+	start, now := time.Now(), x.app.now()
+	results, err := x.Receiver.ReceiveAll(ctx, l, list)
+	p := account.Principal{WorkspaceID: l.Workspace(), TokenID: l.Opener().TokenID}
+	if p.TokenID == 0 {
+		return results, err
+	}
+	took := time.Since(start)
+	for i := range list {
+		var e *rimewatch.Error
+		if why := cmp.Or(err, results[i].Err); why != nil {
+			e = httpapi.AsError(why)
+		}
+		x.app.API.Called(&p, e, &httpapi.CalledWith{At: now, Method: "PUBLISH", Path: mqttPath, Bytes: int64(len(list[i].Body)), Took: took})
+	}
+	return results, err
 }
 
 // inletAddresses returns where and how devices get in beside HTTP.

@@ -14,8 +14,15 @@ func (a *API) Called(p *account.Principal, e *rimewatch.Error, x *CalledWith) {
 	if p.TokenID == 0 || e == nil && !a.cfg.Auth.Counts(p) {
 		return
 	}
+	status := x.Status
+	if status == 0 {
+		status = http.StatusOK
+		if e != nil {
+			status = StatusOf[e.Code]
+		}
+	}
 	c := rimewatch.TokenCall{
-		WorkspaceID: p.WorkspaceID, TokenID: p.TokenID, At: x.At, Method: x.Method, Path: x.Path, Status: x.Status,
+		WorkspaceID: p.WorkspaceID, TokenID: p.TokenID, At: x.At, Method: x.Method, Path: x.Path, Status: status,
 		Bytes: max(0, x.Bytes), MS: x.Took.Milliseconds(), RequestID: x.RequestID,
 	}
 	if e != nil {
@@ -28,7 +35,7 @@ func (a *API) Called(p *account.Principal, e *rimewatch.Error, x *CalledWith) {
 type CalledWith struct {
 	At           rimewatch.Time
 	Method, Path string
-	Status       int
+	Status       int   // 0 = that of the code, or 200
 	Bytes        int64 // of the body, -1 = not known
 	Took         time.Duration
 	RequestID    string
@@ -38,9 +45,6 @@ type CalledWith struct {
 func (a *API) called(c *Call, status int, took time.Duration) {
 	if c.Principal.TokenID == 0 {
 		return
-	}
-	if status == 0 {
-		status = http.StatusOK
 	}
 	x := CalledWith{At: c.Now, Method: c.R.Method, Status: status, Bytes: max(c.R.ContentLength, int64(len(c.body))), Took: took, RequestID: c.ID}
 	if c.route != nil {

@@ -101,9 +101,12 @@ func (c *Call) Shown(err error) *rimewatch.Error {
 	return InLanguage(AsError(err), c.Locale().Language)
 }
 
+// Refused notes what a call is refused with, for a handler that writes that itself.
+func (c *Call) Refused(e *rimewatch.Error) { c.failed = e }
+
 // writeFailure answers with an error.
 func (c *Call) writeFailure(w http.ResponseWriter, e *rimewatch.Error) {
-	c.failed = e
+	c.Refused(e)
 	FailureHeaders(w.Header(), e)
 	if c.R != nil && asksFor(c.R.Header, typeProblem) {
 		w.Header().Set("Content-Type", typeProblem)

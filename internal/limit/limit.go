@@ -35,11 +35,6 @@ func PerHour(n int) Rate {
 	return Rate{every: int64(time.Hour/time.Microsecond) / int64(n), burst: int64(n)}
 }
 
-// PerDay returns a rate of n a day, all of them at once if need be.
-func PerDay(n int) Rate {
-	return Rate{every: int64(24*time.Hour/time.Microsecond) / int64(n), burst: int64(n)}
-}
-
 // RegistrationsPerHour is how many devices senders of unknown serials may create in
 // a workspace: one token could fill a server with them.
 const RegistrationsPerHour = 1000

@@ -224,6 +224,8 @@ var auditTitles = map[string]string{
 	"route.created":                "Route created",
 	"route.deleted":                "Route deleted",
 	"route.updated":                "Route updated",
+	"sandbox.created":              "Sandbox made",
+	"sandbox.ended":                "Sandbox ended",
 	"silence.created":              "Silence created",
 	"silence.ended":                "Silence ended early",
 	"silence.updated":              "Silence updated",

@@ -28,14 +28,14 @@ type TokenRequestList struct {
 // TokenCall is a request of a token.
 type TokenCall struct {
 	At        rimewatch.Time    `json:"at" nullable:"false"`
-	Method    string            `json:"method"`
-	Path      string            `json:"path" doc:"Of the route, with {names} in place of values; empty where there is none." example:"/v1/devices/{serial}"`
+	Method    string            `json:"method" doc:"Over MQTT CONNECT or PUBLISH."`
+	Path      string            `json:"path" doc:"Of the route, with {names} in place of values; mqtt over MQTT; empty where there is none." example:"/v1/devices/{serial}"`
 	Status    int               `json:"status"`
 	Code      *string           `json:"code" doc:"null = it was not refused."`
 	Fields    map[string]string `json:"fields" doc:"What was wrong with each field, with … for what was put into the text."`
 	Bytes     int64             `json:"bytes" doc:"Of the body."`
 	MS        int64             `json:"ms" doc:"How long the answer took."`
-	RequestID string            `json:"request_id"`
+	RequestID string            `json:"request_id" doc:"Empty over MQTT."`
 	Times     int               `json:"times" doc:"More than 1 where so many like it came within a minute that only their number is kept."`
 }
 

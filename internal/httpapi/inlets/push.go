@@ -118,7 +118,8 @@ func isForm(h http.Header, body []byte) bool {
 func (a *api) influx(c *httpapi.Call) error {
 	c.Header("X-Influxdb-Version", influxVersion)
 	c.Header("Cache-Control", "no-store")
-	src, err := Open(c.R.Context(), a.Auth(), a.sources, InfluxKey(c.R), c.Now)
+	src, p, err := Open(c.R.Context(), a.Auth(), a.sources, InfluxKey(c.R), c.Now)
+	c.Principal = p
 	if err != nil {
 		return influxError(c, a.refused(c, err))
 	}
@@ -146,19 +147,20 @@ type Authenticator interface {
 }
 
 // Open finds the source of a secret, which is its key, or an API token that may
-// write readings.
-func Open(ctx context.Context, auth Authenticator, sources *source.Service, secret string, now rimewatch.Time) (*source.Live, error) {
+// write readings. p is whose token it is, also where that may not; zero for a key.
+func Open(ctx context.Context, auth Authenticator, sources *source.Service, secret string, now rimewatch.Time) (src *source.Live, p account.Principal, err error) {
 	if !strings.HasPrefix(secret, rimewatch.TokenPrefix) {
-		return sources.ByKey(ctx, secret)
+		src, err = sources.ByKey(ctx, secret)
+		return src, p, err
 	}
-	p, err := auth.Authenticate(ctx, secret, now)
-	if err != nil {
-		return nil, err
+	if p, err = auth.Authenticate(ctx, secret, now); err != nil {
+		return nil, p, err
 	}
 	if err := p.Require(rimewatch.ScopeReadingsWrite); err != nil {
-		return nil, err
+		return nil, p, err
 	}
-	return sources.OfAPI(ctx, p.WorkspaceID, source.Opener{TokenID: p.TokenID, Sites: p.Limit})
+	src, err = sources.OfAPI(ctx, p.WorkspaceID, source.Opener{TokenID: p.TokenID, Sites: p.Limit})
+	return src, p, err
 }
 
 // InfluxKey returns the secret of a write, wherever its client has put it.
@@ -201,6 +203,7 @@ func influxError(c *httpapi.Call, err error) error {
 	if err != nil {
 		return err
 	}
+	c.Refused(e)
 	httpapi.FailureHeaders(c.W.Header(), e)
 	c.W.WriteHeader(status)
 	_, _ = c.W.Write(append(b, '\n'))

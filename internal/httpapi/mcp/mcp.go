@@ -64,6 +64,7 @@ func (t *tools) serve(c *httpapi.Call) error {
 	if e != nil {
 		return e
 	}
+	c.Principal = p
 	if p.Scopes&rimewatch.ScopesRead == 0 {
 		return p.Require(rimewatch.ScopeDevicesRead)
 	}

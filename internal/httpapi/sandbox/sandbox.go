@@ -9,7 +9,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
-	"github.com/rimewatch/rimewatch/internal/limit"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
@@ -33,20 +32,19 @@ type api struct {
 	*httpapi.API
 	accounts Accounts
 	devices  Devices // nil = the operator has switched sandboxes off
-	made     *limit.Keyed
 }
 
 // Routes returns the routes of sandboxes; without devices they refuse.
 func Routes(accounts Accounts, devices Devices) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
-		a := &api{API: frame, accounts: accounts, devices: devices, made: limit.ByKey(limit.PerDay(rimewatch.SandboxesADay))}
+		a := &api{API: frame, accounts: accounts, devices: devices}
 		return a.routes()
 	}
 }
 
 // Body asks for a sandbox.
 type Body struct {
-	Devices int `json:"devices,omitempty" minimum:"1" maximum:"10" doc:"How many simulated devices it has. Default: 3, a walk-in freezer, a display case and a vaccine refrigerator."`
+	Devices int `json:"devices,omitempty" minimum:"1" maximum:"10" doc:"How many simulated devices it has; others may be registered beside them. Default: 3, a walk-in freezer, a display case and a vaccine refrigerator."`
 }
 
 // Data is a sandbox.
@@ -94,11 +92,6 @@ func (a *api) create(ctx context.Context, in *httpapi.BodyInput[Body]) (NewData,
 	c := httpapi.CallOf(ctx)
 	if a.devices == nil {
 		return NewData{}, errOff
-	}
-	if _, err := a.accounts.Sandbox(ctx, c.Principal); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
-		if _, wait := a.made.Take(c.Workspace(), c.Now); wait > 0 {
-			return NewData{}, httpapi.ErrRateLimited(wait)
-		}
 	}
 	n := in.Body.Devices
 	if n == 0 {
@@ -156,7 +149,7 @@ func (a *api) routes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/v1/sandbox", ID: "create-sandbox", Tag: "Sandbox", Summary: "Make a sandbox", Access: access, Body: httpapi.OptionalJSONBody, Status: http.StatusCreated,
 			Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeRateLimited}, Bind: httpapi.Handle(a.create),
 			Description: "A workspace with `test: true`, simulated devices and a token of its own, in which a program is tried without hardware. No message leaves it but those of webhooks that are made with its token. " +
-				"One at a time, five a day; it is erased after 7 days, or by DELETE.",
+				"One at a time, five within 24 hours; it is erased after 7 days, or by DELETE. Ten is the limit of the simulated devices: a program may register more of its own, as in any workspace.",
 		},
 		{Method: http.MethodGet, Path: "/v1/sandbox", ID: "get-sandbox", Tag: "Sandbox", Summary: "Get the sandbox", Access: access, Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeNotFound}, Bind: httpapi.Handle(a.get)},
 		{
@@ -167,7 +160,7 @@ func (a *api) routes() []httpapi.Route {
 			Method: http.MethodPost, Path: "/v1/sandbox/devices/{serial}/fault", ID: "break-sandbox-device", Tag: "Sandbox", Summary: "Break a simulated device", Access: access, Body: httpapi.JSONBody,
 			Also: []rimewatch.Code{rimewatch.CodeConflict, rimewatch.CodeDeviceNotFound}, Bind: httpapi.Handle(a.fault),
 			Description: "With the token of the sandbox. The fault takes its course `speed` times as fast as a real one, and the devices of a sandbox have short delays, so that its alert opens within seconds: " +
-				"`device_offline` in about 20, `low_voltage` of voltage_sag in a minute, `high_temperature` of the others in one to two minutes at the usual speed. `none` ends it, and the alert.",
+				"`device_offline` in about 20, `power_loss` of power_failure in ten, `low_voltage` of voltage_sag in a minute, `high_temperature` of all but voltage_sag and offline in one to two minutes at the usual speed. `none` ends it, and the alert.",
 		},
 	}
 }
