@@ -83,9 +83,9 @@ describe('notifications', () => {
     await button('Add route').click();
     await dialog().getByLabel('Name').fill('Critical at night');
     await dialog().getByLabel('Severity').selectOption('critical');
-    await dialog().getByLabel('Channels').selectOption({ label: 'Night shift' });
+    await dialog().getByLabel('Who').selectOption({ label: 'Night shift' });
     await button('Escalate to others', dialog()).click();
-    await dialog().getByLabel('Channels').nth(1).selectOption({ label: 'Night shift' });
+    await dialog().getByLabel('Who').nth(1).selectOption({ label: 'Night shift' });
     await dialog().getByLabel('Then, after').fill('0');
     await dialog().getByText(/must come later/).waitFor();
     expect(await button('Save', dialog()).isDisabled()).toBe(true);
