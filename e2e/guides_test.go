@@ -469,7 +469,7 @@ func TestQuickStart(t *testing.T) {
 		return string(out)
 	}
 	blocks := regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(run("curl -s $SERVER/docs/quick-start.md"), -1)
-	for i, want := range []string{`"scopes":`, `"serial":"WIF-0001"`, `"product_zone_temp":-18.4`, `"type":"device.created"`, `"secret":"whsec_`, `"fault":"offline"`} {
+	for i, want := range []string{`"scopes":`, `"serial":"WIF-0001"`, `"product_zone_temp":-18.4`, `"type":"device.created"`, `"secret":"whsec_`, `"serial":"RX-1001"`, `"fault":"offline"`} {
 		if i >= len(blocks) {
 			t.Fatalf("the page has %d blocks", len(blocks))
 		}
