@@ -264,7 +264,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	return api, err
 }
 
-// holds says which workspaces are those of a shard; nil = all.
+// holds is which workspaces are those of a shard; nil = all.
 func (a *App) holds() func(workspaceID int64) bool {
 	if a.cfg.part == nil {
 		return nil

@@ -296,7 +296,7 @@ func lasted(a *rimewatch.Alert) time.Duration {
 	return max(0, end.Sub(began(a)))
 }
 
-// back says of an alert that is over since when the value was back, and when it had stayed there
+// back is, of an alert that is over, since when the value was back, and when it had stayed there
 // for long enough: "Back inside since 08:31, all clear at 08:41."
 func (w Words) back(a *rimewatch.Alert) string {
 	since, over := w.local(a.BackSince), w.local(a.ResolvedAt)

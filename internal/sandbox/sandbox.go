@@ -232,7 +232,7 @@ func (s *Service) create(ctx context.Context, w *rimewatch.Workspace, d *device,
 	return s.cfg.Writer.Submit(ctx, inputs, nil)
 }
 
-// Fault gives a device of a sandbox a fault, which takes its course speed times as fast as a real
+// Fault begins a fault of a device of a sandbox, which takes its course speed times as fast as a real
 // one: CodeDeviceNotFound where the workspace is no sandbox or has no such simulated device.
 func (s *Service) Fault(workspaceID int64, serial, fault string, speed int) (string, error) {
 	s.mu.Lock()

@@ -27,7 +27,7 @@ func people(after rimewatch.Time, list ...rimewatch.Target) rimewatch.RouteStep 
 	return rimewatch.RouteStep{AfterS: int(after / rimewatch.Second), Targets: list}
 }
 
-// staff gives the world members, a contact and rotas: 1 has Ben until 13:00 UTC and Mara from then on, 2 nobody
+// staff adds members to the world, a contact and rotas: 1 has Ben until 13:00 UTC and Mara from then on, 2 nobody
 // until 14:00 and then Ben, 3 nobody ever, 4 somebody who was removed.
 func (w *world) staff() {
 	r := &w.rules
