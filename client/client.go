@@ -135,6 +135,14 @@ func post(path string) *call {
 	return &call{method: http.MethodPost, path: "/api/v1" + path}
 }
 
+// remove deletes what a path names.
+func remove(ctx context.Context, c *Client, path string) error {
+	call := get(path, nil)
+	call.method = http.MethodDelete
+	_, err := fetch[json.RawMessage](ctx, c, call)
+	return err
+}
+
 // orEnded is the query of a list that leaves out what has ended, unless asked.
 func orEnded(ended bool) url.Values {
 	q := url.Values{}

@@ -146,10 +146,7 @@ func (x Sources) ReplaceKey(ctx context.Context, id int64) (GivenKey, error) {
 
 // RevokeKey deletes a key: what sends with it is refused from then on.
 func (x Sources) RevokeKey(ctx context.Context, id int64) error {
-	call := get(keyPath(id), nil)
-	call.method = http.MethodDelete
-	_, err := fetch[json.RawMessage](ctx, x.c, call)
-	return err
+	return remove(ctx, x.c, keyPath(id))
 }
 
 // SourceTemplate is a built-in template.

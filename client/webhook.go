@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"iter"
 	"net/http"
 	"net/url"
@@ -102,10 +101,7 @@ func (x Webhooks) Update(ctx context.Context, id int64, f WebhookFields) (Webhoo
 
 // Delete deletes a webhook: nothing more is sent to it.
 func (x Webhooks) Delete(ctx context.Context, id int64) error {
-	call := get(webhookPath(id), nil)
-	call.method = http.MethodDelete
-	_, err := fetch[json.RawMessage](ctx, x.c, call)
-	return err
+	return remove(ctx, x.c, webhookPath(id))
 }
 
 // Ping sends a webhook an event of the type ping, and returns its delivery as it is then.

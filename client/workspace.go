@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/url"
@@ -131,10 +130,7 @@ func (x Sites) Update(ctx context.Context, id int64, f SiteFields) (Site, error)
 
 // Delete deletes a site; its devices are then without one.
 func (x Sites) Delete(ctx context.Context, id int64) error {
-	call := get(sitePath(id), nil)
-	call.method = http.MethodDelete
-	_, err := fetch[json.RawMessage](ctx, x.c, call)
-	return err
+	return remove(ctx, x.c, sitePath(id))
 }
 
 // Policy is a document for the public, such as the privacy policy.

@@ -154,11 +154,12 @@ func (w Words) Parts(a *rimewatch.Alert) (what, advice string) {
 	}
 	e := entryOf(a)
 	switch {
-	case a.Status != rimewatch.AlertResolved && nearUsual(a):
-		e.what = usualNow
 	case a.Status != rimewatch.AlertResolved && returned(a):
-		e.what = backInside
-		if a.Severity == rimewatch.Critical { // the limit may be the critical one: the alert need not end there
+		_, departs := rimewatch.CutDeviation(a.Metric)
+		switch e.what = backInside; {
+		case departs:
+			e.what = usualNow
+		case a.Severity == rimewatch.Critical: // the limit may be the critical one: the alert need not end there
 			e.what = noLongerBeyond
 		}
 	case e.begun != "" && (noSpan(a) || lasted(a) < time.Second && strings.Contains(e.what, "%t")):
@@ -209,36 +210,23 @@ const (
 	usualNow       = "At present the unit is not that far from what is usual for it. The alert changes once it has stayed there."
 )
 
-// nearUsual reports whether what an alert says departs from the usual does not at present, by as much as counts.
-func nearUsual(a *rimewatch.Alert) bool {
-	if _, departs := rimewatch.CutDeviation(a.Metric); !departs || a.Value == nil {
+// returned reports whether the value of an alert is not beyond its limit at present, nor as far from the usual as counts.
+func returned(a *rimewatch.Alert) bool {
+	_, departs := rimewatch.CutDeviation(a.Metric)
+	if a.Value == nil || a.Threshold == nil && !departs {
 		return false
 	}
 	limit := 0.0
 	if a.Threshold != nil {
 		limit = *a.Threshold
 	}
-	if strings.HasPrefix(string(a.Type), "low_") {
+	switch {
+	case a.Metric == rimewatch.RunLength, strings.HasPrefix(string(a.Type), "low_"):
 		return *a.Value >= limit
+	case departs, a.Metric == rimewatch.StartsPerHour, a.Metric == rimewatch.RunTimeShare, strings.HasPrefix(string(a.Type), "high_"):
+		return *a.Value <= limit
 	}
-	return *a.Value <= limit
-}
-
-// returned reports whether the value of an alert about a limit is not beyond it at present.
-func returned(a *rimewatch.Alert) bool {
-	if a.Value == nil || a.Threshold == nil {
-		return false
-	}
-	switch a.Metric {
-	case rimewatch.StartsPerHour, rimewatch.RunTimeShare:
-		return *a.Value <= *a.Threshold
-	case rimewatch.RunLength:
-		return *a.Value >= *a.Threshold
-	}
-	if strings.HasPrefix(string(a.Type), "low_") {
-		return *a.Value >= *a.Threshold
-	}
-	return strings.HasPrefix(string(a.Type), "high_") && *a.Value <= *a.Threshold
+	return false
 }
 
 // noSpan reports whether the value of an alert is a time that is too short to be said.
