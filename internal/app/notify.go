@@ -169,6 +169,11 @@ func (a *App) escalation(ctx context.Context, v *rimewatch.AlertView) (*wire.Esc
 	return notify.Escalation(ctx, a.Store, v, a.now())
 }
 
+// called finds who would be notified of a critical alert that begins now at a site.
+func (a *App) called(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error) {
+	return notify.Called(ctx, a.Store, workspaceID, site, a.now())
+}
+
 // places changes sites and the workspace, whose time zones quiet hours go by: active
 // alerts are planned again.
 type places struct {

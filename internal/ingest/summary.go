@@ -23,17 +23,43 @@ func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 // SummaryOf returns the health of the devices of some sites, and the alerts of these
 // devices. It looks at every device of the service.
 func (s *Service) SummaryOf(workspaceID int64, sites rimewatch.Sites) wire.HealthSummary {
-	s.fleet.RLock()
-	defer s.fleet.RUnlock()
-	var t totals
-	for u := range s.fleet.All() {
-		if u.WorkspaceID == workspaceID && sites.Has(u.Own.siteID) && !u.Deleted {
-			t.add(u.Own.counted.counts, 1)
-			t.see(u, 1)
-			t.fleet.Replace(health.Share{}, u.Own.share)
-		}
+	t := s.totalsBy(workspaceID, sites, func(int64) int64 { return 0 })[0]
+	if t == nil {
+		t = &totals{}
 	}
 	return t.summary(s.clock())
+}
+
+// SummariesOf returns SummaryOf for each of some sites that has a device, and under 0 for the
+// devices without a site.
+func (s *Service) SummariesOf(workspaceID int64, sites rimewatch.Sites) map[int64]wire.HealthSummary {
+	now := s.clock()
+	out := make(map[int64]wire.HealthSummary)
+	for site, t := range s.totalsBy(workspaceID, sites, func(site int64) int64 { return site }) {
+		out[site] = t.summary(now)
+	}
+	return out
+}
+
+// totalsBy adds up the devices of some sites, each under the key of its site.
+func (s *Service) totalsBy(workspaceID int64, sites rimewatch.Sites, key func(site int64) int64) map[int64]*totals {
+	s.fleet.RLock()
+	defer s.fleet.RUnlock()
+	out := make(map[int64]*totals)
+	for u := range s.fleet.All() {
+		if u.WorkspaceID != workspaceID || !sites.Has(u.Own.siteID) || u.Deleted {
+			continue
+		}
+		t := out[key(u.Own.siteID)]
+		if t == nil {
+			t = &totals{}
+			out[key(u.Own.siteID)] = t
+		}
+		t.add(u.Own.counted.counts, 1)
+		t.see(u, 1)
+		t.fleet.Replace(health.Share{}, u.Own.share)
+	}
+	return out
 }
 
 func (t *totals) summary(now rimewatch.Time) wire.HealthSummary {

@@ -62,6 +62,30 @@ func Escalation(ctx context.Context, s EscalationStore, v *rimewatch.AlertView, 
 	return out, nil
 }
 
+// Called finds who would be notified of a critical alert that begins now at a site (0 = at a unit
+// without one), by the routes that are not narrowed to some units or types.
+func Called(ctx context.Context, s ruleStore, workspaceID int64, site *rimewatch.Site, now rimewatch.Time) ([]wire.Call, error) {
+	w, err := s.Workspace(ctx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := readRules(ctx, s, workspaceID, now)
+	if err != nil {
+		return nil, err
+	}
+	calls := rules.Called(plan.Unit{DeviceID: -1, SiteID: site.ID}, rimewatch.ZoneOf(cmp.Or(site.TimeZone, w.TimeZone)), now)
+	out := make([]wire.Call, len(calls))
+	for i, c := range calls {
+		out[i] = wire.Call{AfterS: int64((c.At - now) / rimewatch.Second), To: []wire.Recipient{}}
+		for _, channel := range c.Channels {
+			if to := recipient(&rules, channel); !slices.Contains(out[i].To, to) {
+				out[i].To = append(out[i].To, to)
+			}
+		}
+	}
+	return out, nil
+}
+
 // recipient is whom a channel reaches.
 func recipient(r *plan.Rules, channel int64) wire.Recipient {
 	for i := range r.Channels {

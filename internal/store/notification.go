@@ -84,6 +84,10 @@ type Records interface {
 	// deviceID 0 = of all devices; at most limit. They are written by Commit, and
 	// kept for as long as rollups are.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
+	// ExcursionTotals adds up what ended of a workspace's excursions within [from, to), by device.
+	ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]ExcursionTotal, error)
+	// Responses lists the critical alerts of a workspace that were raised in [from, to).
+	Responses(ctx context.Context, workspaceID int64, from, to rimewatch.Time) ([]Response, error)
 	// FormerLimits of a device that were in force until after a moment, oldest first.
 	// They are written by Commit, and kept for as long as excursions are.
 	FormerLimits(ctx context.Context, deviceID int64, after rimewatch.Time) ([]rimewatch.FormerLimits, error)
@@ -104,6 +108,34 @@ type Records interface {
 	// Calibrations of a device, by when they were performed, newest first. They
 	// are written by Commit with the change of the device that they bring.
 	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
+}
+
+// ExcursionTotal is what the excursions of a device in a span come to.
+type ExcursionTotal struct {
+	Count int
+	Sum   rimewatch.Time // ms out of limits within the span
+}
+
+// Add counts one excursion, of which at least a part lies in [from, to). One that lasts goes on to the end.
+func (t *ExcursionTotal) Add(e *rimewatch.Excursion, from, to rimewatch.Time) {
+	t.Count++
+	switch {
+	case e.Runs > 0:
+		t.Sum += e.Sum
+	case e.To == 0:
+		t.Sum += max(to-max(e.From, from), 0)
+	default:
+		t.Sum += max(min(e.To, to)-max(e.From, from), 0)
+	}
+}
+
+// Response is when a critical alert was raised, and first acknowledged.
+type Response struct {
+	DeviceID       int64 // 0 = the alert is of a site
+	SiteID         int64 // of an alert of a site
+	TriggeredAt    rimewatch.Time
+	AcknowledgedAt rimewatch.Time // 0 = never
+	ResolvedAt     rimewatch.Time // 0 = it is active
 }
 
 // ErrNoRecord is CodeNotFound for a record of what was done.

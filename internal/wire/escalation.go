@@ -16,6 +16,12 @@ type Escalation struct {
 	Next   []Recipient    `json:"next"`
 }
 
+// Call is who is told of an alert a time after it began, unless somebody acknowledges it.
+type Call struct {
+	AfterS int64       `json:"after_s"`
+	To     []Recipient `json:"to"`
+}
+
 // Recipient is somebody, or something, that is told of alerts.
 type Recipient struct {
 	Kind string `json:"kind" doc:"member or contact, when it is the way of one person alone, or channel; an open set."`

@@ -36,6 +36,9 @@ type Config struct {
 	// heeds store.WithSites.
 	Coverage func(ctx context.Context, workspaceID int64) (wire.Coverage, error)
 
+	// Calls finds who would be notified of a critical alert that begins now at a site.
+	Calls func(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error)
+
 	CursorKey [32]byte // keeps cursors from being forged
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/report"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // Store keeps excursions, what people did about alerts and probes, and what a log is
@@ -31,6 +32,13 @@ type Reports interface {
 	Make(ctx context.Context, q *report.Request, write func() error) error
 	// Excursions lists those that ended and, after them, those that last.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
+	// ExcursionTotals adds them up by device, within a span.
+	ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]store.ExcursionTotal, error)
+}
+
+// Health knows how the devices of sites are now.
+type Health interface {
+	SummariesOf(workspaceID int64, sites rimewatch.Sites) map[int64]wire.HealthSummary
 }
 
 // Config of the resources: everything is needed.
@@ -38,6 +46,7 @@ type Config struct {
 	Store   Store
 	Writer  Writer
 	Reports Reports
+	Health  Health
 	Sites   httpapi.SiteFinder
 
 	// Background runs work that outlives its request; its context ends with the
@@ -57,6 +66,6 @@ func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[Doer](frame)
 		a := &api{API: frame, Config: cfg}
-		return slices.Concat(a.recordRoutes(), a.reportRoutes())
+		return slices.Concat(a.recordRoutes(), a.reportRoutes(), a.standingRoutes())
 	}
 }

@@ -450,6 +450,10 @@ func TestDeliveries(t *testing.T) {
 		{WorkspaceID: r.workspace.ID, Key: "k2", AlertID: a.ID, ChannelID: 1, Level: 1, Kind: rimewatch.DeliveryRepeat, Status: rimewatch.DeliverySent, SentAt: r.now(), CreatedAt: r.now(), NextAttemptAt: r.now()},
 	}, 0))
 	r.run(t, []scenario{
+		{name: "a site", req: r.browser(post("/v1/sites", "", `{"name":"Harbour"}`)), status: 201, anyEvents: true},
+		{name: "who would be called there", req: get("/v1/sites/1/called", r.read), status: 200, want: map[string]any{
+			"data.calls.0.after_s": 0, "data.calls.0.to.0.kind": "channel", "data.calls.0.to.0.name": "Kitchen", "data.calls.0.to.1": nil, "data.calls.1": nil}},
+		{name: "not of others' sites", req: get("/v1/sites/1/called", r.otherFull), status: 404, code: rimewatch.CodeNotFound},
 		{name: "who was told and is next", req: get(fmt.Sprintf("/v1/alerts/%d", a.ID), r.read), status: 200, want: map[string]any{
 			"data.alert.escalation.level": 2, "data.alert.escalation.told.0.kind": "channel", "data.alert.escalation.told.0.id": 1, "data.alert.escalation.told.0.name": "Kitchen", "data.alert.escalation.told.0.at": r.now(),
 			"data.alert.escalation.told.1": nil, "data.alert.escalation.next_at": nil, "data.alert.escalation.next": "[]"}},

@@ -194,6 +194,9 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	escalation := func(ctx context.Context, v *rimewatch.AlertView) (*wire.Escalation, error) {
 		return notify.Escalation(ctx, r.store, v, r.now())
 	}
+	calls := func(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error) {
+		return notify.Called(ctx, r.store, workspaceID, site, r.now())
+	}
 	cfg := whole{
 		frame: frame{Acts: func() store.Resource[rimewatch.Act] { return r.store.Acts() }, Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
 		Config: Config{
@@ -201,8 +204,8 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 			Fleet: r.store, History: r.store, Alerts: r.store, Audit: r.store, Store: r.store, Quotas: rigQuotas, Coverage: covered, Escalation: escalation, CursorKey: key,
 		},
 		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
-		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, Coverage: covered, CursorKey: key},
-		kept:     records.Config{Store: r.store, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
+		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, Coverage: covered, Calls: calls, CursorKey: key},
+		kept:     records.Config{Store: r.store, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Health: r.ingest, Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
 		people:   r.service,
 	}
 	for _, f := range change {

@@ -143,6 +143,7 @@ func TestLimitedToASite(t *testing.T) {
 		{fmt.Sprintf("/v1/devices/health/summary?site_id=%d", r.there), map[string]any{"data.total_devices": 0, "data.active_alerts": 0}, ""},
 		{"/v1/notifications/coverage", map[string]any{"data.coverage.count": 1, "data.coverage.sites_without.0.name": "Here", "data.coverage.sites_without.1": nil, "data.coverage.anywhere": false}, ""},
 		{fmt.Sprintf("/v1/devices/health/summary?site_id=%d", r.there), map[string]any{"data.coverage.count": 0, "data.coverage.silences": "[]"}, ""},
+		{"/v1/reports/sites", map[string]any{"data.sites.0.site_id": r.here, "data.sites.0.devices": 1, "data.sites.0.excursions": 1, "data.sites.1": nil}, ""},
 		{"/v1/sites", map[string]any{"data.sites.0.id": r.here, "data.sites.1": nil}, ""},
 		{"/v1/excursions", map[string]any{"data.excursions.0.device_serial": "MINE", "data.excursions.1": nil}, ""},
 		{"/v1/reports/temperature-log?format=json", map[string]any{"data.report.devices.0.serial": "MINE", "data.report.devices.1": nil}, ""},

@@ -161,6 +161,22 @@ func (g *Gatherer) Excursions(ctx context.Context, workspaceID, deviceID int64, 
 	return g.withinSites(ctx, list), nil
 }
 
+// ExcursionTotals adds up the excursions of a workspace within [from, to), by device: also those that last.
+func (g *Gatherer) ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]store.ExcursionTotal, error) {
+	out, err := g.store.ExcursionTotals(ctx, workspaceID, from, to)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range g.cfg.Health.OpenExcursions(workspaceID, 0) {
+		if e.From < to {
+			sum := out[e.DeviceID]
+			sum.Add(&e, from, to)
+			out[e.DeviceID] = sum
+		}
+	}
+	return out, nil
+}
+
 // withinSites keeps the excursions of devices that the caller may see.
 func (g *Gatherer) withinSites(ctx context.Context, list []rimewatch.Excursion) []rimewatch.Excursion {
 	sites := store.SitesOf(ctx)

@@ -47,6 +47,18 @@ func (f *fixture) alerts() {
 		f.must(f.s.AllActiveAlerts(f.ctx, func(x *rimewatch.Alert) error { active = append(active, x.ID); return nil }))
 		f.equal(where+" active", active, []int64{a.ID, b.ID})
 	})
+	ack := func(at rimewatch.Time) rimewatch.AlertTransition {
+		return rimewatch.AlertTransition{WorkspaceID: f.workspace, AlertID: b.ID, Kind: rimewatch.TransitionAcknowledged, At: at, Severity: rimewatch.Critical, Facts: b}
+	}
+	f.meaning(d, store.Effects{Transitions: []rimewatch.AlertTransition{ack(t0 + 4), ack(t0 + 7)}})
+	f.everywhere(func(where string) {
+		got, err := f.s.Responses(f.ctx, f.workspace, t0+1, t0+2)
+		f.must(err)
+		f.equal(where+" responses", got, []store.Response{{DeviceID: d, TriggeredAt: t0 + 1, AcknowledgedAt: t0 + 4}})
+		got, err = f.s.Responses(f.ctx, f.workspace, t0+2, t0+9)
+		f.must(err)
+		f.equal(where+" responses later", len(got), 0)
+	})
 	f.put(d, []store.AlertTouch{{AlertID: a.ID, Value: -3, Peak: -2, HasValue: true, Evaluated: t0 + 60}})
 	v, err := f.s.Alert(f.ctx, f.workspace, a.ID)
 	f.must(err)

@@ -51,6 +51,9 @@ func (f *fixture) excursions() {
 		got, err := f.s.Excursions(f.ctx, f.newWorkspace("other "+where), d, 0, rimewatch.MaxTime, 100)
 		f.must(err)
 		f.equal(where+" of another workspace", got, []rimewatch.Excursion(nil))
+		totals, err := f.s.ExcursionTotals(f.ctx, f.workspace, t0+55, t0+250)
+		f.must(err)
+		f.equal(where+" added up within a span", totals, map[int64]store.ExcursionTotal{d: {Count: 2, Sum: 45 + 50}, other: {Count: 1, Sum: 5}})
 	})
 	// Late readings show that a was longer, that c never was, and one more.
 	a.To, a.Peak, a.FoundLateAt = t0+150, -3, t0+900
@@ -61,6 +64,9 @@ func (f *fixture) excursions() {
 		got, err := f.s.Excursions(f.ctx, f.workspace, d, 0, t0+1000, 100)
 		f.must(err)
 		f.equal(where+" mended", got, []rimewatch.Excursion{*a, *late})
+		totals, err := f.s.ExcursionTotals(f.ctx, f.workspace, t0+350, t0+450)
+		f.must(err)
+		f.equal(where+" short times count as their sum", totals, map[int64]store.ExcursionTotal{d: {Count: 1, Sum: 42}})
 	})
 }
 

@@ -40,6 +40,39 @@ func (t Records) Excursions(ctx context.Context, workspaceID, deviceID int64, fr
 	return list, err
 }
 
+// ExcursionTotals implements store.Records.
+func (t Records) ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]store.ExcursionTotal, error) {
+	var list []rimewatch.Excursion
+	err := t.readLong(ctx, func(conn Conn) (err error) {
+		list, err = excursionTable.list(conn, "workspace_id = ? AND to_at > ? AND from_at < ?", workspaceID, int64(from), int64(to))
+		return err
+	})
+	out := make(map[int64]store.ExcursionTotal)
+	for i := range list {
+		sum := out[list[i].DeviceID]
+		sum.Add(&list[i], from, to)
+		out[list[i].DeviceID] = sum
+	}
+	return out, err
+}
+
+// Responses implements store.Records.
+func (t Records) Responses(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (list []store.Response, err error) {
+	const query = `SELECT device_id, site_id, triggered_at, resolved_at,
+		COALESCE((SELECT MIN(at) FROM alert_transition WHERE alert_id = alert.id AND kind = ?), 0)
+		FROM alert WHERE workspace_id = ? AND triggered_at >= ? AND triggered_at < ? AND severity = ? ORDER BY triggered_at, id`
+	err = t.readLong(ctx, func(conn Conn) error {
+		list = nil
+		return each(conn, query, func(row Row) {
+			list = append(list, store.Response{
+				DeviceID: row.ColumnInt64(0), SiteID: row.ColumnInt64(1), TriggeredAt: rimewatch.Time(row.ColumnInt64(2)), ResolvedAt: rimewatch.Time(row.ColumnInt64(3)),
+				AcknowledgedAt: rimewatch.Time(row.ColumnInt64(4)),
+			})
+		}, string(rimewatch.TransitionAcknowledged), workspaceID, int64(from), int64(to), string(rimewatch.Critical))
+	})
+	return list, err
+}
+
 // expireExcursions deletes those that ended before, and the limits of that time.
 func (t *base) expireExcursions(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
 	const (
