@@ -4,9 +4,9 @@ import { clockNote } from '../words/clock';
 import { wordOf } from '../words/condition';
 import { zoneNote } from '../words/zone';
 import { clock } from './clock.svelte';
-import { stale, type Unit } from './unit.svelte';
+import { beyond, stale, type Unit } from './unit.svelte';
 import { stream } from './stream.svelte';
-import { beyond, oddTimes, restless, zoneOf, zoneWord } from './zone';
+import { oddTimes, restless, zoneOf, zoneWord } from './zone';
 
 /** courseOf asks for it once a minute while there is something to say; it is for the initialisation of a component. */
 export function courseOf(unit: () => Unit) {

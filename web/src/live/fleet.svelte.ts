@@ -6,7 +6,7 @@ import { clock } from './clock.svelte';
 import { away, keep, kept } from './kept';
 import { unpressed } from './press';
 import { stream, type Listener, type StreamEvent } from './stream.svelte';
-import { limited, snapshot, Unit, worstFirst, type Snapshot } from './unit.svelte';
+import { limited, pending, snapshot, Unit, worstFirst, type Snapshot } from './unit.svelte';
 
 const reorderAfter = 300; // ms: cards are not to jump about under a finger
 const newsEvery = 1000; // ms
@@ -410,7 +410,7 @@ class Fleet implements Listener {
   }
 
   private change(u: Unit, next: Snapshot) {
-    if (next.condition !== u.next.condition) this.reorder();
+    if (next.condition !== u.next.condition || pending(next) !== pending(u.next)) this.reorder();
     u.next = next;
     this.dirty.add(u);
     this.frame ||= requestAnimationFrame(() => this.draw());

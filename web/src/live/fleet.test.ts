@@ -76,7 +76,7 @@ test('no device changes its place while something is pressed', async () => {
   const { fleet } = await import('./fleet.svelte');
   const order = () => fleet.units.map((u) => u.id);
   fleet.put(device('2026-03-01T02:00:00.000Z', 4));
-  fleet.put({ ...device('2026-03-01T02:00:00.000Z', 9), id: 2, name: 'Yoghurt' });
+  fleet.put({ ...device('2026-03-01T02:00:00.000Z', 4), id: 2, name: 'Yoghurt' });
   vi.advanceTimersByTime(1000);
   expect(order()).toEqual([1, 2]);
   events.dispatchEvent(Object.assign(new Event('pointerdown'), { buttons: 1 }));

@@ -64,9 +64,20 @@ export function worstFirst(a: Unit, b: Unit): number {
   );
 }
 
+/** beyond reports whether the newest temperature is out of its limits, and on which side. */
+export function beyond(s: Snapshot): 'low' | 'high' | null {
+  const { temp_min: min, temp_max: max } = s.device.limits;
+  if (s.temp == null) return null;
+  return max != null && s.temp > max ? 'high' : min != null && s.temp < min ? 'low' : null;
+}
+
+/** pending reports whether a device is out of its limits and nothing is alerted for yet. */
+export const pending = (s: Snapshot): boolean => s.condition === 'ok' && beyond(s) !== null;
+
 // A device that has never reported has no goods to lose yet: it stands below those
-// that report and are not judged.
+// that report and are not judged. One that is out of its limits stands before those that are well.
 function rank(s: Snapshot): number {
+  if (pending(s)) return conditions.ok.rank - 0.25;
   return conditions[s.condition].rank + (s.condition === 'offline' && s.lastSeenAt == null ? conditions.unjudged.rank - conditions.offline.rank + 0.5 : 0);
 }
 

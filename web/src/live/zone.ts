@@ -2,14 +2,7 @@
 // there is something to say: outside its limits without an alert, defrosting, or readings at odd times.
 import { api, ask, type Schemas } from '../api/client';
 import { tr } from '../words/tr';
-import type { Snapshot } from './unit.svelte';
-
-/** beyond reports whether the newest temperature is out of its limits, and on which side. */
-export function beyond(s: Snapshot): 'low' | 'high' | null {
-  const { temp_min: min, temp_max: max } = s.device.limits;
-  if (s.temp == null) return null;
-  return max != null && s.temp > max ? 'high' : min != null && s.temp < min ? 'low' : null;
-}
+import { beyond, type Snapshot } from './unit.svelte';
 
 /** restless reports whether the zone's state is worth asking for. */
 export function restless(s: Snapshot): boolean {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Snapshot, Unit } from '../live/unit.svelte';
+import { worstFirst, type Snapshot, type Unit } from '../live/unit.svelte';
 import type { Condition } from '../words/condition';
 import type { Series } from '../chart/series';
 import { labelOf, labelsOf, rollUp } from '../live/groups';
 import { address, chosenOf } from './compare/chosen';
 import { figuresOf, joined, near } from './compare/lines';
-import { labelFilter, labelIn, matches, tally } from './overview/filters';
+import { countPending, labelFilter, labelIn, matches, tally } from './overview/filters';
 import { linesOf } from './overview/lines';
 import { ordered, orderOf, turned } from './overview/order';
 import { columnsFor, plan, roomFor, screenAfter } from './wall/plan';
@@ -16,10 +16,10 @@ const none = { q: '', site: '', type: '', label: '', state: '' };
 // An id of its own for every name.
 const siteID = (name: string) => name.length + 100 * Number(/\d+/.exec(name)?.[0] ?? 0);
 
-function unit(id: number, o: { name?: string; site?: string; type?: string; condition?: Condition; alerts?: object[]; past?: object[]; lastSeenAt?: number | null } = {}): Unit {
+function unit(id: number, o: { name?: string; site?: string; type?: string; condition?: Condition; temp?: number; alerts?: object[]; past?: object[]; lastSeenAt?: number | null } = {}): Unit {
   const s = {
-    device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', labels: {}, site: o.site ? { id: siteID(o.site), name: o.site, timezone: 'UTC' } : null },
-    alerts: o.alerts ?? [], past: o.past ?? [], condition: o.condition ?? 'ok', lastSeenAt: o.lastSeenAt === undefined ? now : o.lastSeenAt,
+    device: { id, serial: `S-${id}`, name: o.name ?? `Unit ${id}`, equipment_type: o.type ?? 'walkin_cooler', status: 'online', labels: {}, limits: { temp_min: 0, temp_max: 5 }, site: o.site ? { id: siteID(o.site), name: o.site, timezone: 'UTC' } : null },
+    alerts: o.alerts ?? [], past: o.past ?? [], condition: o.condition ?? 'ok', temp: o.temp ?? 3, lastSeenAt: o.lastSeenAt === undefined ? now : o.lastSeenAt,
   } as unknown as Snapshot;
   return { id, now: s, next: s } as Unit;
 }
@@ -32,6 +32,19 @@ describe('filters of the overview', () => {
     [{ site: '4' }, true], [{ site: '9' }, false], [{ site: '0' }, false], [{ type: 'walkin_cooler' }, true], [{ type: 'other' }, false],
     [{ state: 'warning' }, true], [{ state: 'attention' }, true], [{ state: 'ok' }, false], [{ state: 'warning', q: 'front' }, false],
   ])('%o', (f, want) => expect(fit(u, f)).toBe(want));
+  test.each<[string, boolean]>([
+    ['mill 7', false], ['mill walk', true], ['walk-in cooler', true], ['store 7', true], ['store 1', false], ['STORE 007 meat', true], ['koln', true], ['17', true], ['meat 17', false], [' ', true],
+  ])('words: %s', (q, want) => {
+    const cooler = unit(1, { name: 'Walk-in', site: 'Mill', type: 'walkin_cooler' });
+    const of: Record<string, Unit> = { s: unit(2, { name: 'Meat', site: 'Store 7, Köln' }), S: unit(2, { name: 'Meat', site: 'Store 7' }), k: unit(2, { name: 'A', site: 'Köln' }), '1': unit(2, { name: 'A', site: 'Store 17' }), m: cooler, w: cooler, ' ': cooler };
+    expect(fit(q.startsWith('meat') ? of['s']! : of[q[0]!]!, { q })).toBe(want);
+  });
+  test('out of limits, and nothing is alerted for yet', () => {
+    const [well, warm, cold, alerted] = [unit(1), unit(2, { temp: 6 }), unit(3, { temp: -1 }), unit(4, { temp: 9, condition: 'critical' })];
+    expect([well, warm, cold, alerted].map((u) => fit(u, { state: 'beyond' }))).toEqual([false, true, true, false]);
+    expect(countPending([well, warm, cold, alerted])).toBe(2);
+    expect([well, cold, alerted, warm].sort(worstFirst).map((u) => u.id)).toEqual([4, 2, 3, 1]);
+  });
   test('devices without a site, and those that are all right', () => {
     expect(fit(unit(1), { site: '0' })).toBe(true);
     expect(fit(unit(1), { state: 'attention' })).toBe(false);

@@ -1,6 +1,8 @@
 // What part of the fleet is looked at. The filters live in the address bar.
-import type { Snapshot, Unit } from '../../live/unit.svelte';
+import { pending, type Snapshot, type Unit } from '../../live/unit.svelte';
 import { allConditions, type Condition } from '../../words/condition';
+import { equipmentName } from '../../words/equipment';
+import { finder } from '../../words/find';
 
 export interface Filters {
   q: string;
@@ -8,27 +10,24 @@ export interface Filters {
   type: string;
   /** A label and its value, "aisle:3"; "aisle:" is whatever does not have it. */
   label: string;
-  /** A condition, `attention` for everything but ok, or empty. */
+  /** A condition, `attention` for everything but ok, `beyond` for what is out of its limits without an alert yet, or empty. */
   state: string;
 }
 
 export function matches(s: Snapshot, f: Filters): boolean {
-  if (f.state === 'attention' ? s.condition === 'ok' : f.state && s.condition !== f.state) return false;
-  return inPlace(s, f);
+  if (f.state === 'beyond' ? !pending(s) : f.state === 'attention' ? s.condition === 'ok' : f.state && s.condition !== f.state) return false;
+  return inPlace(f)(s);
 }
 
-/** inPlace reports whether a device matches all filters but the state. */
-export function inPlace(s: Snapshot, f: Filters): boolean {
-  const d = s.device;
-  if (f.site && String(d.site?.id ?? 0) !== f.site) return false;
-  if (f.type && d.equipment_type !== f.type) return false;
-  if (f.label) {
-    const [key, value] = labelIn(f.label);
-    if ((d.labels[key] ?? '') !== value) return false;
-  }
-  if (!f.q) return true;
-  const q = f.q.toLowerCase();
-  return d.name.toLowerCase().includes(q) || d.serial.toLowerCase().includes(q) || (d.site?.name.toLowerCase().includes(q) ?? false);
+/** inPlace returns a test for devices that match all filters but the state. */
+export function inPlace(f: Filters): (s: Snapshot) => boolean {
+  const found = finder(f.q);
+  const label = f.label ? labelIn(f.label) : null;
+  return ({ device: d }) =>
+    (!f.site || String(d.site?.id ?? 0) === f.site) &&
+    (!f.type || d.equipment_type === f.type) &&
+    (!label || (d.labels[label[0]] ?? '') === label[1]) &&
+    (!f.q || found(d.name, d.serial, d.site?.name, equipmentName(d.equipment_type), ...Object.values(d.labels)));
 }
 
 /** labelIn reads the filter of a label. */
@@ -56,3 +55,6 @@ export function tally(units: Unit[]): Record<Condition, number> {
   for (const u of units) by[u.next.condition]++;
   return by;
 }
+
+/** countPending counts the devices that are out of their limits, and not for long enough to be alerted for. */
+export const countPending = (units: Unit[]): number => units.reduce((n, u) => n + Number(pending(u.next)), 0);
