@@ -1,4 +1,5 @@
 // A chain: the sites first, the worst of them on top, and a wall that shows forty.
+import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openShop, type Shop } from './shop';
 
@@ -28,13 +29,55 @@ describe('a chain', () => {
     await visitor.fine('the sites of a chain');
     await sites.getByRole('button', { name: 'Show all 40' }).click();
     await expect.poll(() => sites.getByRole('link').count()).toBe(40);
-    await sites.getByRole('link').first().click();
-    // The headline counts what the filter shows; the address has it.
-    await page.getByRole('heading', { name: '1 of 2 needs attention' }).waitFor();
+    await sites.getByRole('link', { name: /Shop 17/ }).click();
     const { sites: list } = (await api.send('GET', '/v1/sites')).data;
     const found = list.find((s: { name: string }) => s.name === 'Shop 17');
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(new RegExp(`/sites/${found.id}$`));
+    await page.getByRole('heading', { name: 'Shop 17' }).waitFor();
+    await page.getByText('1 of 2 needs attention.').first().waitFor();
+    await page.getByText('Nobody would be told of a critical alert.').waitFor(); // there is no channel yet
+    await visitor.fine('the page of a site');
+    await page.getByRole('link', { name: 'In the overview' }).click();
+    // The headline counts what the filter shows; the address has it.
+    await page.getByRole('heading', { name: '1 of 2 needs attention' }).waitFor();
     await expect.poll(() => new URL(page.url()).searchParams.get('site')).toBe(String(found.id));
     expect((await api.send('GET', `/v1/devices?site_id=${found.id}`)).data.pagination.total).toBe(2);
+  });
+
+  it('is compared site by site, sorted and kept as a file', async () => {
+    await page.goto('/sites');
+    const names = () => page.getByRole('row').getByRole('link').allTextContents();
+    await expect.poll(async () => (await names()).slice(0, 3)).toEqual(['Shop 17', 'Shop 1', 'Shop 2']);
+    await visitor.fine('the sites compared');
+    await page.getByRole('button', { name: 'Site', exact: true }).click();
+    await page.getByRole('button', { name: 'Site', exact: true }).click();
+    await expect.poll(async () => (await names())[0]).toBe('Shop 40');
+    await page.getByLabel('Search sites').fill('shop 7');
+    await expect.poll(names).toEqual(['Shop 7']); // not 17, not 27
+    const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()]);
+    expect(readFileSync(await file.path(), 'utf8')).toMatch(/^\ufeffsite_id,name,devices,online,[\w,]+\r\n\d+,Shop 7,2,2,/);
+  });
+
+  it('goes anywhere by a few letters', async () => {
+    await page.goto('/alerts');
+    await visitor.settled();
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('combobox', { name: 'Search' });
+    const first = () => page.getByRole('option').first();
+    await field.fill('shop 17 cool 2');
+    await expect.poll(() => first().textContent()).toContain('Cooler 2');
+    await visitor.fine('the palette');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/\/devices\/S17-2$/);
+    await page.keyboard.press('Control+k');
+    await field.fill('rotas');
+    await expect.poll(() => first().textContent()).toContain('Notifications');
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await field.fill('zzzz');
+    await page.getByText('Nothing found.').waitFor();
+    await page.keyboard.press('Escape');
   });
 
   it('is short on a status page: what is wrong, and the rest of a site on demand', async () => {

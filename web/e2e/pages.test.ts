@@ -62,6 +62,8 @@ const pages: [string, RegExp][] = [
   ['/?view=table', /Age|State/],
   ['/compare?devices=HOT-1,RTL-1', /Highest/],
   ['/connect', /What do you have/],
+  ['/sites', /Need attention/],
+  ['/sites/1', /Who would be called now/],
   ['/alerts', /too warm/i],
   ['/alerts?status=all', /Resolved/],
   ['/alerts/1', /Timeline/],

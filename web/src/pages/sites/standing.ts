@@ -22,7 +22,7 @@ const figures: Record<Exclude<Column, 'name'>, (s: Standing) => number | null> =
 /** orderOf reads the address; what makes no sense is the site that needs most attention first. */
 export function orderOf(param: string): Order {
   const by = param.replace(/^-/, '') as Column;
-  return by === 'name' || by in figures ? { by, down: param.startsWith('-') } : { by: 'attention', down: false };
+  return by === 'name' || Object.hasOwn(figures, by) ? { by, down: param.startsWith('-') } : { by: 'attention', down: false };
 }
 
 /** turned is the address of a click on the head of a column: the worst first, then the best. */
