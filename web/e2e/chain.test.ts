@@ -23,13 +23,14 @@ describe('a chain', () => {
   it('is looked at by site, the worst first', async () => {
     await page.goto('/');
     const sites = page.getByRole('region', { name: /^Sites/ });
-    await sites.getByRole('link').first().waitFor();
-    await expect.poll(() => sites.getByRole('link').first().textContent()).toMatch(/Shop 17.*1 of 2 needs attention/);
-    await expect.poll(() => sites.getByRole('link').nth(2).textContent()).toMatch(/^Shop 2\b/); // 1, 2, … 10
+    const links = (name?: RegExp) => sites.getByRole('listitem').getByRole('link', name && { name });
+    await links().first().waitFor();
+    await expect.poll(() => links().first().textContent()).toMatch(/Shop 17.*1 of 2 needs attention/);
+    await expect.poll(() => links().nth(2).textContent()).toMatch(/^Shop 2\b/); // 1, 2, … 10
     await visitor.fine('the sites of a chain');
     await sites.getByRole('button', { name: 'Show all 40' }).click();
-    await expect.poll(() => sites.getByRole('link').count()).toBe(40);
-    await sites.getByRole('link', { name: /Shop 17/ }).click();
+    await expect.poll(() => links().count()).toBe(40);
+    await links(/Shop 17/).click();
     const { sites: list } = (await api.send('GET', '/v1/sites')).data;
     const found = list.find((s: { name: string }) => s.name === 'Shop 17');
     await expect.poll(() => new URL(page.url()).pathname).toMatch(new RegExp(`/sites/${found.id}$`));
@@ -63,7 +64,7 @@ describe('a chain', () => {
     await visitor.settled();
     await page.keyboard.press('Control+k');
     const field = page.getByRole('combobox', { name: 'Search' });
-    const first = () => page.getByRole('option').first();
+    const first = () => page.getByRole('listbox', { name: 'Results' }).getByRole('option').first();
     await field.fill('shop 17 cool 2');
     await expect.poll(() => first().textContent()).toContain('Cooler 2');
     await visitor.fine('the palette');

@@ -1,5 +1,6 @@
 // How many senders wait to be accepted. There is no event for them, so they are
 // asked for while somebody looks.
+import { untrack } from 'svelte';
 import { api, ask } from '../api/client';
 import { keep, kept } from './kept';
 
@@ -20,7 +21,7 @@ export function every(ms: number, f: () => Promise<unknown>): () => void {
   let over = false;
   let timer: ReturnType<typeof setTimeout>;
   const turn = async () => {
-    if (document.visibilityState === 'visible') await f().catch(() => {}); // asked again next time
+    if (document.visibilityState === 'visible') await untrack(f).catch(() => {}); // asked again next time
     if (!over) timer = setTimeout(turn, ms);
   };
   void turn();
