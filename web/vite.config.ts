@@ -48,7 +48,8 @@ function emptied(): Plugin {
 }
 
 const overview = needed('pages/overview/Overview.svelte');
-const shared = (id: string) => overview.has(relative(source, id));
+// Its own parts, which the page of a site has too, are no business of other pages.
+const shared = (id: string) => overview.has(relative(source, id)) && !relative(source, id).startsWith('pages/overview/');
 
 const server = process.env.RIMEWATCH_URL ?? 'http://127.0.0.1:8080';
 

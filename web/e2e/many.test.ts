@@ -52,7 +52,7 @@ const words: Record<string, string> = { critical: 'Critical', warning: 'Warning'
 const shown = async () => ({
   headline: numbers(await page.locator('h1').innerText()),
   figures: (await page.locator('[aria-label="Key figures"] > *').evaluateAll((all) => all.map((e) => (e as HTMLElement).innerText))).map(numbers),
-  states: (await page.locator('[role=group][aria-label=State] button').evaluateAll((all) => all.map((b) => b.textContent!))).map(plain).sort(),
+  states: (await page.locator('[role=group][aria-label=State] button').filter({ hasNotText: 'no alert yet' }).evaluateAll((all) => all.map((b) => b.textContent!))).map(plain).sort(),
 });
 
 /** said is what it should say by the API's summary. */

@@ -27,7 +27,7 @@ export function inPlace(f: Filters): (s: Snapshot) => boolean {
     (!f.site || String(d.site?.id ?? 0) === f.site) &&
     (!f.type || d.equipment_type === f.type) &&
     (!label || (d.labels[label[0]] ?? '') === label[1]) &&
-    (!f.q || found(d.name, d.serial, d.site?.name, equipmentName(d.equipment_type), ...Object.values(d.labels)));
+    (!f.q || found(d.name, d.serial, d.site?.name, equipmentName(d.equipment_type)));
 }
 
 /** labelIn reads the filter of a label. */
