@@ -37,6 +37,7 @@ const (
 	CodeUnsupportedMedia   Code = "unsupported_media_type"
 	CodeValidationFailed   Code = "validation_failed"
 	CodePersonRequired     Code = "person_required" // a program asked for what people alone can vouch for
+	CodeProofRequired      Code = "proof_required"  // a signature needs to be shown who signs
 	CodeUnknownDevice      Code = "unknown_device"
 	CodeUpgradeRequired    Code = "upgrade_required"
 	CodeRateLimited        Code = "rate_limited"

@@ -156,6 +156,7 @@ type CorrectiveAction struct {
 	WorkspaceID      int64       `json:"-"`
 	AlertID          int64       `json:"-"`                      // 0 = about none
 	ExcursionID      int64       `json:"excursion_id,omitempty"` // of an excursion of the device that no alert is about, 0 = about none
+	CaseID           int64       `json:"-"`                      // 0 = of none when it was recorded
 	DeviceID         int64       `json:"-"`
 	At               Time        `json:"at"` // when it was recorded
 	PerformedAt      Time        `json:"-"`

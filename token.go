@@ -29,13 +29,14 @@ const (
 	ScopeExportRead // all that the workspace has; an owner's
 	ScopeWebhooks
 	ScopeEventsRead // with the scope of each type's resource
+	ScopeRecords    // cases, their actions and attachments; never to verify or sign
 
 	ScopesRead   = ScopeDevicesRead | ScopeReadingsRead | ScopeAlertsRead
 	ScopesIngest = ScopeReadingsWrite
 	ScopesFull   = ScopesRead | ScopeDevicesWrite | ScopeReadingsWrite | ScopeAlertsWrite
 	// ScopesManage are what an admin may beside that. A token has them only for as long as the
 	// person who made it does.
-	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead | ScopeWebhooks | ScopeEventsRead
+	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead | ScopeWebhooks | ScopeEventsRead | ScopeRecords
 	ScopesAdmin  = ScopesFull | ScopesManage&^ScopeExportRead
 	// ScopesSandbox are those of the token of a sandbox: nothing by which people could be written to.
 	ScopesSandbox = ScopesAdmin &^ (ScopeNotifications | ScopeMembers)
@@ -45,7 +46,7 @@ const (
 
 var scopeNames = [...]string{
 	"devices:read", "devices:write", "readings:read", "readings:write", "alerts:read", "alerts:write", "status:read",
-	"notifications", "members", "tokens", "settings", "sources", "audit:read", "export:read", "webhooks", "events:read",
+	"notifications", "members", "tokens", "settings", "sources", "audit:read", "export:read", "webhooks", "events:read", "records",
 }
 
 // Has reports whether s holds all of want.

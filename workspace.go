@@ -17,6 +17,8 @@ type Workspace struct {
 	// ExposureSince is from when on short times out of range add up by days: those that
 	// began earlier are counted as they were. 0 = always.
 	ExposureSince Time
+	// RequireAction is which cases wait for documentation; "" = RequireNone.
+	RequireAction RequireAction
 	// DeleteAt is when everything in the workspace is erased; 0 = it is not to be.
 	DeleteAt  Time
 	Revision  int64 // of what people set: 1 at first, grows with every change
@@ -113,7 +115,7 @@ func (r Role) Scopes() Scopes {
 	case r.AtLeast(RoleAdmin):
 		return ScopesAdmin
 	case r.AtLeast(RoleTechnician):
-		return ScopesFull | ScopeEventsRead
+		return ScopesFull | ScopeEventsRead | ScopeRecords
 	case r.AtLeast(RoleViewer):
 		return ScopesRead | ScopeEventsRead
 	default:

@@ -43,6 +43,7 @@ func TestShapesAreThoseOfTheWire(t *testing.T) {
 		{MaintenanceState{}, wire.MaintenanceState{}},
 		{Summary{}, wire.HealthSummary{}},
 		{Coverage{}, wire.Coverage{}},
+		{Paperwork{}, wire.Paperwork{}},
 		{CoverageGap{}, wire.CoverageGap{}},
 		{RotaGaps{}, wire.RotaGaps{}},
 		{DutyGap{}, wire.DutyGap{}},

@@ -25,7 +25,14 @@ type Summary struct {
 	StrictCompliance      float64        `json:"strict_compliance"`      // 0–100, without forgiveness
 	Conditions            Conditions     `json:"conditions"`
 	ComputedAt            rimewatch.Time `json:"computed_at"`
-	Coverage              *Coverage      `json:"coverage"` // nil in the stream
+	Coverage              *Coverage      `json:"coverage"`  // nil in the stream
+	Paperwork             *Paperwork     `json:"paperwork"` // nil in the stream
+}
+
+// Paperwork is what waits for documentation.
+type Paperwork struct {
+	Cases    int            `json:"cases"`
+	OldestAt rimewatch.Time `json:"oldest_at"` // when the oldest of them began, 0 without one
 }
 
 // Coverage is whether somebody would be notified of a critical alert that began now.

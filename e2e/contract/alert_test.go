@@ -274,7 +274,7 @@ func TestSummary(t *testing.T) {
 	get := request{path: "/v1/devices/health/summary", token: n.read}
 	s.recite(t, []row{
 		{says: "without devices: 100 and zeros", req: get, status: 200, want: map[string]any{
-			"data":               keys{"total_devices", "online_devices", "health_score", "active_alerts", "temperature_compliance", "offline_devices", "critical_alerts", "warning_alerts", "data_coverage", "strict_compliance", "unjudged_devices", "conditions", "computed_at", "coverage"},
+			"data":               keys{"total_devices", "online_devices", "health_score", "active_alerts", "temperature_compliance", "offline_devices", "critical_alerts", "warning_alerts", "data_coverage", "strict_compliance", "unjudged_devices", "conditions", "computed_at", "coverage", "paperwork"},
 			"data.total_devices": 0, "data.online_devices": 0, "data.health_score": 100, "data.active_alerts": 0, "data.temperature_compliance": 100, "data.offline_devices": 0, "data.critical_alerts": 0, "data.warning_alerts": 0,
 		}},
 	})

@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
 	"io"
 	"log/slog"
 	"maps"
@@ -198,6 +201,7 @@ func (x *explorer) furnish() {
 		{"create-source-key", `{"source_id":ID,"name":"Board"}`},
 		{"store-reading", `{"device_serial":"unknown-1","humidity":40}`},
 		{"create-contact", `{"site_id":1,"name":"Cold Ltd","role":"service","phone":"+49 30 123456"}`},
+		{"document-case", `{"device_serial":"F-1","from":"` + x.service.ago(3*time.Hour) + `","to":"` + x.service.ago(2*time.Hour) + `"}`},
 		{"create-token", `{"name":"line","scopes":["devices:read","events:read","webhooks"]}`},
 		{"create-token", `{"name":"store","scopes":["read"],"site_ids":[1]}`},
 		{"invite-member", `{"email":"new@example.com","role":"technician"}`},
@@ -240,7 +244,7 @@ func (x *explorer) adopt(plain string) {
 var deadly = []string{"delete-workspace", "erase-me", "remove-member", "change-password", "sign-out", "end-session", "end-other-sessions", "switch-workspace", "revoke-token", "update-member", "confirm-second-factor", "update-workspace"}
 
 // costly are operations that hash passwords or make documents.
-var costly = []string{"sign-in", "set-up", "reset-password", "begin-second-factor", "temperature-log", "start-report", "export-workspace", "forgot-password", "try-channel", "test-channel"}
+var costly = []string{"sign-in", "set-up", "reset-password", "begin-second-factor", "temperature-log", "case-report", "sign-case", "start-report", "export-workspace", "forgot-password", "try-channel", "test-channel"}
 
 // lenient are operations that take more than they describe: numbers as texts, and lists of
 // which single items are refused.
@@ -502,6 +506,11 @@ func (x *explorer) body(op *operation, q *drawnRequest) {
 			}
 			q.body = append(append(q.body, encode(v)...), '\n')
 		}
+	case "image/jpeg", "image/png", "application/pdf":
+		q.body = x.file(kind)
+		if x.chance(4) {
+			q.body = x.garble(q.body)
+		}
 	default:
 		q.body = x.table(op)
 		if kind == "multipart/form-data" {
@@ -527,6 +536,21 @@ func (x *explorer) body(op *operation, q *drawnRequest) {
 			q.invalid = ""
 		}
 	}
+}
+
+// file draws one of a type.
+func (x *explorer) file(kind string) []byte {
+	img := image.NewGray(image.Rect(0, 0, 1+x.IntN(40), 1+x.IntN(40)))
+	var b bytes.Buffer
+	switch kind {
+	case "image/jpeg":
+		_ = jpeg.Encode(&b, img, nil)
+	case "image/png":
+		_ = png.Encode(&b, img)
+	default:
+		fmt.Fprintf(&b, "%%PDF-1.7 %d", x.IntN(9))
+	}
+	return b.Bytes()
 }
 
 // table draws a file of a spreadsheet.

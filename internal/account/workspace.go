@@ -30,6 +30,7 @@ type WorkspacePatch struct {
 	// Limits change the overrides of a type of equipment in place.
 	Limits           map[string]func(*rimewatch.LimitOverrides)
 	ConfirmLoosening bool // safety limits may be loosened
+	RequireAction    *rimewatch.RequireAction
 	// RequireSecondFactor needs the role owner, and that the owner has one.
 	RequireSecondFactor *bool
 }
@@ -90,6 +91,9 @@ func (s *settings) UpdateWorkspace(ctx context.Context, p Principal, patch Works
 		}
 		if patch.RequireSecondFactor != nil {
 			w.RequireSecondFactor = *patch.RequireSecondFactor
+		}
+		if patch.RequireAction != nil {
+			w.RequireAction = *patch.RequireAction
 		}
 		if w.RawDays > maxRetentionDays {
 			return rimewatch.Invalid("raw_days", "must be at most %d", maxRetentionDays)

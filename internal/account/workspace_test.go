@@ -120,7 +120,7 @@ func TestUpdateWorkspace(t *testing.T) {
 	f.ok(err)
 	want := rimewatch.Workspace{
 		ID: f.ws.ID, Name: "Café", Slug: "bakery", OnUnknown: rimewatch.RegisterUnknown, TimeZone: "America/Argentina/Buenos_Aires", RawDays: 30, RollupDays: maxRetentionDays,
-		Revision: 2, CreatedAt: t0, UpdatedAt: t0 + 1,
+		RequireAction: rimewatch.RequireNone, Revision: 2, CreatedAt: t0, UpdatedAt: t0 + 1,
 	}
 	same(t, got, want)
 	for _, c := range []struct {

@@ -447,6 +447,11 @@ func (h *house) events() {
 	h.asOwner("POST", "/alerts/1/notes", `{"note":"the door was open"}`, http.StatusOK)
 	h.asOwner("POST", "/alerts/1/corrective-action", `{"performed_at":"2026-11-20T11:30:00Z","performed_by":"Ana Silva","verified_by":"Bo Lind","cause":"Door left open","action":"Moved 12 kg",
 		"preventive_action":"New door closer","disposition":"discard","product":"Lot 7, 3 kg","repair_reference":"WO-9"}`, http.StatusCreated)
+	h.asOwner("POST", "/cases/1/actions", `{"cause":"Door left open","action":"Called Polar","disposition":"hold","disposition_detail":"Moved"}`, http.StatusCreated)
+	if status, text := h.push("POST", "/api/v1/cases/1/attachments?name=bill.pdf", "%PDF-1.7 bill", "Cookie", "rimewatch_session="+h.owner.Secret, "Sec-Fetch-Site", "same-origin", "Content-Type", "application/pdf"); status != http.StatusCreated {
+		h.t.Fatalf("an attachment: %d %s", status, text)
+	}
+	h.asOwner("POST", "/cases/1/sign", fmt.Sprintf(`{"meaning":"performed","email":"o@example.com","password":%q}`, goldenPassword), http.StatusCreated)
 	h.asOwner("POST", "/devices/F-1/corrective-actions", `{"performed_by":"Ana","action":"condenser cleaned"}`, http.StatusCreated)
 	h.asOwner("POST", "/members", `{"email":"new@example.com","role":"technician","site_ids":[1]}`, http.StatusCreated)
 	// What follows stays in the log.

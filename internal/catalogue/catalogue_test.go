@@ -24,7 +24,7 @@ import (
 var update = flag.Bool("update", false, "write server.json anew, and sort the languages")
 
 // tables are the packages whose tables of texts are said by their keys.
-var tables = map[string]bool{"phrase": true, "message": true, "report": true}
+var tables = map[string]bool{"phrase": true, "message": true, "report": true, "record": true}
 
 // said are the functions that take what people read, and which argument it is.
 var said = map[string]int{

@@ -116,6 +116,9 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.waiting(ctx, d.now()); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
+	if err := d.paperwork(ctx); err != nil {
+		return nil, fmt.Errorf("set up the demo: %w", err)
+	}
 	return d, nil
 }
 
@@ -153,8 +156,8 @@ func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 	}
 	d.workspaceID = w.ID
 	operator := account.Operator(w.ID)
-	zone := timeZone
-	if _, err := accounts.UpdateWorkspace(ctx, operator, account.WorkspacePatch{TimeZone: &zone}, now); err != nil {
+	zone, require := timeZone, rimewatch.RequireCritical
+	if _, err := accounts.UpdateWorkspace(ctx, operator, account.WorkspacePatch{TimeZone: &zone, RequireAction: &require}, now); err != nil {
 		return nil, err
 	}
 	d.Password = strings.ToLower(rand.Text()[:12])

@@ -24,6 +24,7 @@ const (
 	CursorResource    CursorKind = 'r'
 	CursorEvents      CursorKind = 'e'
 	CursorHistories   CursorKind = 'm'
+	CursorCases       CursorKind = 'c'
 )
 
 // CursorCodec writes places in lists as opaque text: a version, the kind, two

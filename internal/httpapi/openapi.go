@@ -314,6 +314,12 @@ func (a *API) finishOperation(rt *Route) {
 	if rt.ZIP {
 		ok.Content = map[string]*huma.MediaType{TypeZIP: {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}
 	}
+	if rt.File != nil {
+		ok.Content = map[string]*huma.MediaType{}
+		for _, kind := range rt.File {
+			ok.Content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
+		}
+	}
 	if rt.PDF {
 		ok.Content[TypePDF] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}
 	}

@@ -37,6 +37,7 @@ var StatusOf = map[rimewatch.Code]int{
 	rimewatch.CodePreconditionFailed: http.StatusPreconditionFailed,
 	rimewatch.CodeCursorExpired:      http.StatusGone,
 	rimewatch.CodePersonRequired:     http.StatusUnprocessableEntity,
+	rimewatch.CodeProofRequired:      http.StatusForbidden,
 	rimewatch.CodeHeldFull:           http.StatusTooManyRequests,
 	rimewatch.CodeInternal:           http.StatusInternalServerError,
 	rimewatch.CodeUnavailable:        http.StatusServiceUnavailable,

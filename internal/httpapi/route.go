@@ -31,6 +31,7 @@ type Route struct {
 	NDJSON       bool             // and lines of JSON
 	PDF          bool             // and PDF
 	ZIP          bool             // answers a ZIP alone
+	File         []string         // answers a file of one of these types alone
 	Text         bool             // answers plain text alone
 	PerDevice    bool             // counts against the device, not the token
 	Paged        bool             // answers carry pagination and Link

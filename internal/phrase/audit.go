@@ -218,6 +218,9 @@ var auditTitles = map[string]string{
 	"report_schedule.deleted":      "Scheduled report deleted",
 	"report_schedule.updated":      "Scheduled report updated",
 	"request.refused":              "Request refused",
+	"case.attached":                "File attached to a case",
+	"case.opened":                  "Case opened",
+	"case.signed":                  "Case signed",
 	"rota.created":                 "Rota created",
 	"rota.deleted":                 "Rota deleted",
 	"rota.updated":                 "Rota updated",
@@ -272,7 +275,7 @@ var auditTitles = map[string]string{
 
 // auditSubjects name what it was done to, by the first word of the subject.
 var auditSubjects = map[string]string{
-	"act": "act %s", "alert": "alert %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
+	"act": "act %s", "alert": "alert %s", "case": "case %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "rota": "rota %s", "route": "route %s", "silence": "silence %s",
 	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "workspace": "workspace %s",
 }
@@ -280,19 +283,19 @@ var auditSubjects = map[string]string{
 // auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
 var auditLabels = map[string]string{
 	"about": "Name", "slug": "Name in links", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
-	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment", "company": "Company", "days": "Days",
+	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment", "content_sha256": "Hash of the file", "company": "Company", "days": "Days",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "description": "Description", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
 	"disposition": "Product", "email": "E-mail", "enabled": "Switched on", "ends_at": "End",
 	"equipment_types": "Equipment types", "exposure_min_per_day": "Minutes a day beyond the limit", "expires_at": "Expires", "external_id": "Sensor", "fallback_channel_id": "Fallback channel", "field": "Measurement",
 	"fields": "Measurements", "from": "From", "headers": "Headers", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour", "instead_of": "Instead of",
 	"issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
-	"limits": "Limits", "low_delay_s": "Delay of too cold", "match": "Applies to",
+	"limits": "Limits", "low_delay_s": "Delay of too cold", "match": "Applies to", "meaning": "Meaning",
 	"note": "Note", "offset": "Offset", "on_unknown": "Unknown devices", "overrides": "Changes", "passed": "Passed",
 	"performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
-	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_second_factor": "Second factor required", "role": "Role",
+	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_action": "Cases to be documented", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
-	"severities": "Severities", "severity": "Severity", "shifts": "Shifts", "site_ids": "Sites", "source_id": "Source", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
+	"severities": "Severities", "sha256": "Hash of the record", "size": "Size in bytes", "severity": "Severity", "shifts": "Shifts", "site_ids": "Sites", "source_id": "Source", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
 	"warm": "Too warm", "temp_max": "Warm limit", "targets": "People", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
 	"replaces": "Instead of token", "topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "user_id": "Person", "username": "User name",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",

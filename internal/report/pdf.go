@@ -54,27 +54,11 @@ type page struct {
 
 // PDF writes the report to print and sign.
 func (r *Report) PDF(w io.Writer) error {
-	if r.Words.Texts == nil {
-		r.Words = phrase.In(rimewatch.Locale{})
-	}
-	font, err := sfnt.Parse(goregular.TTF)
+	r.inEnglish()
+	p, err := r.begin(r.say("Temperature log") + ", " + r.title())
 	if err != nil {
 		return err
 	}
-	p := &page{Fpdf: fpdf.New("P", "mm", "A4", ""), r: r, font: font, glyphs: make(map[rune]bool)}
-	p.AddUTF8FontFromBytes("Go", "", goregular.TTF)
-	p.AddUTF8FontFromBytes("Go", "B", gobold.TTF)
-	p.SetCatalogSort(true)
-	p.SetCreationDate(r.GeneratedAt.Std())
-	p.SetModificationDate(r.GeneratedAt.Std())
-	p.SetTitle(p.clean(r.say("Temperature log")+", "+r.title()), true)
-	p.SetAuthor(p.clean(r.Workspace), true)
-	p.SetCreator("Rimewatch "+r.Version, true)
-	p.SetLang(r.Words.Language)
-	p.SetAutoPageBreak(false, 0)
-	p.SetMargins(left, top, pageWidth-right)
-	p.AliasNbPages("{pages}")
-	p.SetFooterFunc(p.footer)
 	p.summary()
 	for i := range r.Devices {
 		p.device(&r.Devices[i])
@@ -83,6 +67,36 @@ func (r *Report) PDF(w io.Writer) error {
 		return err
 	}
 	return p.Output(w)
+}
+
+// inEnglish is the language of a report whose reader nobody has named.
+func (r *Report) inEnglish() {
+	if r.Words.Texts == nil {
+		r.Words = phrase.In(rimewatch.Locale{})
+	}
+}
+
+// begin makes a document of a title.
+func (r *Report) begin(title string) (*page, error) {
+	font, err := sfnt.Parse(goregular.TTF)
+	if err != nil {
+		return nil, err
+	}
+	p := &page{Fpdf: fpdf.New("P", "mm", "A4", ""), r: r, font: font, glyphs: make(map[rune]bool)}
+	p.AddUTF8FontFromBytes("Go", "", goregular.TTF)
+	p.AddUTF8FontFromBytes("Go", "B", gobold.TTF)
+	p.SetCatalogSort(true)
+	p.SetCreationDate(r.GeneratedAt.Std())
+	p.SetModificationDate(r.GeneratedAt.Std())
+	p.SetTitle(p.clean(title), true)
+	p.SetAuthor(p.clean(r.Workspace), true)
+	p.SetCreator("Rimewatch "+r.Version, true)
+	p.SetLang(r.Words.Language)
+	p.SetAutoPageBreak(false, 0)
+	p.SetMargins(left, top, pageWidth-right)
+	p.AliasNbPages("{pages}")
+	p.SetFooterFunc(p.footer)
+	return p, nil
 }
 
 // clean replaces what the fonts cannot show by a box, and control characters

@@ -362,7 +362,7 @@ func TestFileName(t *testing.T) {
 }
 
 // written returns the texts of a PDF's pages, a line each.
-func written(t *testing.T, r *report.Report) string {
+func written(t *testing.T, r interface{ PDF(w io.Writer) error }) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := r.PDF(&b); err != nil {

@@ -26,7 +26,7 @@ type Audit interface {
 	// AuditWorkspace adds an entry about what changes nothing, such as a refusal.
 	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail Fields) error
 	// VerifyAudit walks the chain and returns the id of the first entry that does not
-	// fit, 0 = all do. It reads the whole trail.
+	// fit, or whose record is not what it was, 0 = all do. It reads the whole trail.
 	VerifyAudit(ctx context.Context, workspaceID int64) (int64, error)
 }
 

@@ -95,7 +95,8 @@ type Records interface {
 	// CreateCorrectiveAction sets ID and, of one about an alert, DeviceID; the alert
 	// must exist (CodeAlertNotFound), and gets a line in its timeline. One about no
 	// alert is of DeviceID, which must exist (CodeDeviceNotFound), and so must its excursion,
-	// if it is about one (CodeValidationFailed).
+	// if it is about one (CodeValidationFailed). One for a case (CaseID) is of a device of it.
+	// The case of the alert or excursion owns it, and is documented from then on.
 	CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error
 	// CorrectiveAction returns one; CodeNotFound.
 	CorrectiveAction(ctx context.Context, workspaceID, id int64) (rimewatch.CorrectiveAction, error)
@@ -108,6 +109,8 @@ type Records interface {
 	// Calibrations of a device, by when they were performed, newest first. They
 	// are written by Commit with the change of the device that they bring.
 	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
+
+	Cases
 }
 
 // ExcursionTotal is what the excursions of a device in a span come to.

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/rimewatch/rimewatch"
@@ -21,12 +22,13 @@ type Workspace struct {
 	DeleteAt     rimewatch.Time `json:"delete_at" doc:"When everything in it is erased, since an owner has deleted it; null otherwise."`
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
+	Require      string         `json:"require_action" enum:"none,critical,all" doc:"Which cases wait for documentation: none, those with a critical alert, or all."`
 	Test         bool           `json:"test" doc:"It is a sandbox: its devices are simulated, and it is erased at delete_at."`
 }
 
 // NewWorkspace returns the shape of w.
 func NewWorkspace(w *rimewatch.Workspace) Workspace {
-	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt, w.TestOf != 0}
+	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt, string(cmp.Or(w.RequireAction, rimewatch.RequireNone)), w.TestOf != 0}
 }
 
 // typeLimits are overrides by type of equipment, never null.

@@ -67,6 +67,7 @@ const pages: [string, RegExp][] = [
   ['/alerts', /too warm/i],
   ['/alerts?status=all', /Resolved/],
   ['/alerts/1', /Timeline/],
+  ['/cases', /Every excursion/],
   ['/reports', /Temperature log/],
   ['/account', /Password/],
   ['/account/sessions', /This browser/],

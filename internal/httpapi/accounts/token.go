@@ -57,7 +57,7 @@ func (a people) listTokens(ctx context.Context, _ *httpapi.NoInput) (TokenList, 
 // TokenCreate is the body that makes a token.
 type TokenCreate struct {
 	Name      string          `json:"name" minLength:"1" maxLength:"200"`
-	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets: ingest sends readings, read reads, full does what a technician does, admin what an admin does. Default: full." enum:"admin,full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write,status:read,notifications,members,tokens,settings,sources,audit:read,export:read,webhooks,events:read"`
+	Scopes    []string        `json:"scopes,omitempty" maxItems:"20" doc:"Names of scopes, or one of the presets: ingest sends readings, read reads, full does what a technician does, admin what an admin does. Default: full." enum:"admin,full,ingest,read,devices:read,devices:write,readings:read,readings:write,alerts:read,alerts:write,status:read,notifications,members,tokens,settings,sources,audit:read,export:read,webhooks,events:read,records"`
 	ExpiresAt *rimewatch.Time `json:"expires_at,omitempty" nullable:"true" doc:"Default: never."`
 	SiteIDs   rimewatch.Sites `json:"site_ids,omitempty" minItems:"1" maxItems:"200" doc:"Limits the token to these sites. Default: all."`
 }

@@ -145,7 +145,69 @@ func (x *exporter) all() error {
 	if err := x.alerts(); err != nil {
 		return err
 	}
+	if err := x.cases(); err != nil {
+		return err
+	}
 	return x.devices()
+}
+
+// cases writes all that is on record of each case, and its attachments as files.
+func (x *exporter) cases() error {
+	var ids []string
+	err := x.pages(list{path: "/v1/cases", key: "cases"}, nil, func(page []json.RawMessage) error {
+		for _, one := range page {
+			if err := idsInto(&ids)(one); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := x.ofEach([]list{{"case-records.json", "/v1/cases/{id}", "", nil}}, "case_id", ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := x.attachments(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *exporter) attachments(id string) error {
+	data, err := x.ask("/v1/cases/{id}", map[string]string{"id": id}, nil)
+	if err != nil {
+		return err
+	}
+	var of struct {
+		Attachments []struct {
+			ID   json.Number `json:"id"`
+			Name string      `json:"name"`
+			Type string      `json:"type"`
+		} `json:"attachments"`
+	}
+	if err := json.Unmarshal(data, &of); err != nil {
+		return err
+	}
+	for _, f := range of.Attachments {
+		file := &answer{header: make(http.Header), status: http.StatusOK}
+		if e := x.api.Inner(x.call, "/v1/cases/{id}/attachments/{attachment_id}", map[string]string{"id": id, "attachment_id": f.ID.String()}, nil, f.Type, file); e != nil {
+			return e
+		}
+		if file.status != http.StatusOK {
+			return fmt.Errorf("export attachment %s of case %s: status %d", f.ID, id, file.status)
+		}
+		w, err := x.create("attachments/case-" + id + "-" + f.ID.String() + path.Ext(f.Name))
+		if err == nil {
+			_, err = w.Write(file.body.Bytes())
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // workspace writes the workspace itself.

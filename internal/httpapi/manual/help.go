@@ -16,6 +16,8 @@ var explained = [][2]string{
 	{"/compare", "alerting#measurements"},
 	{"/connect", "guides"},
 	{"/alerts", "alerting#how-rules-work"},
+	{"/cases", "records#cases"},
+	{"/sites", "records"},
 	{"/reports", "records#the-temperature-log"},
 	{"/account/tokens", "quick-start"},
 	{"/account/security", "security#who-is-trusted-with-what"},

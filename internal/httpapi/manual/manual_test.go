@@ -116,7 +116,7 @@ func TestHelp(t *testing.T) {
 	}
 	pages := []string{"/"}
 	for file, pattern := range map[string]string{
-		"routes.ts": `path: '(/[^/':]+)[^']*', (?:access: 'public', )?load`, "pages/workspace/Settings.svelte": `slug: '([a-z]+)'`,
+		"routes.ts": `path: '(/[^/':]+)[^']*', (?:access: 'public', )?load`, "pages/workspace/places.ts": `slug: '([a-z]+)'`,
 	} {
 		text, err := os.ReadFile("../../../web/src/" + file)
 		if err != nil {

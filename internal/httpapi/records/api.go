@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/report"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -30,6 +31,11 @@ type Writer interface {
 type Reports interface {
 	// Make fills a report and calls write with it. It waits for its turn.
 	Make(ctx context.Context, q *report.Request, write func() error) error
+	// Case gathers what is known of a case, but for curves and images: CodeNotFound.
+	Case(ctx context.Context, workspaceID, id int64) (*report.Dossier, error)
+	// CasePDF writes all of it, as complete has its reader see it, and returns the name of the
+	// file, too. It waits for its turn.
+	CasePDF(ctx context.Context, workspaceID, id int64, complete func(*report.Dossier)) (name string, text []byte, err error)
 	// Excursions lists those that ended and, after them, those that last.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
 	// ExcursionTotals adds them up by device, within a span.
@@ -41,13 +47,21 @@ type Health interface {
 	SummariesOf(workspaceID int64, sites rimewatch.Sites) map[int64]wire.HealthSummary
 }
 
+// Signers find out who signs.
+type Signers interface {
+	ConfirmSigner(ctx context.Context, p account.Principal, x account.SignProof, first bool, now rimewatch.Time) (u rimewatch.User, proof string, err error)
+}
+
 // Config of the resources: everything is needed.
 type Config struct {
 	Store   Store
+	Signers Signers
 	Writer  Writer
 	Reports Reports
 	Health  Health
 	Sites   httpapi.SiteFinder
+	// CursorKey signs cursors.
+	CursorKey [32]byte
 
 	// Background runs work that outlives its request; its context ends with the
 	// service.
@@ -59,13 +73,15 @@ type api struct {
 	*httpapi.API
 	Config
 	reportJobs reportJobs
+	cursors    httpapi.CursorCodec
+	decoding   chan struct{} // holds one while an attachment is decoded: that takes up to 200 MB
 }
 
 // Routes returns the routes of records.
 func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[Doer](frame)
-		a := &api{API: frame, Config: cfg}
-		return slices.Concat(a.recordRoutes(), a.reportRoutes(), a.standingRoutes())
+		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1)}
+		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.reportRoutes(), a.standingRoutes())
 	}
 }

@@ -227,7 +227,16 @@ func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.Healt
 		s.ActiveAlerts, s.CriticalAlerts, s.WarningAlerts = n.ActiveCritical+n.ActiveWarning, n.ActiveCritical, n.ActiveWarning
 	}
 	c, err := a.cfg.Coverage(ctx, p.WorkspaceID)
+	if err != nil {
+		return s, err
+	}
 	s.Coverage = &c
+	w, err := a.Settings.Get(ctx, p.WorkspaceID, a.Now())
+	if err != nil {
+		return s, err
+	}
+	waits, err := a.cfg.Store.Paperwork(ctx, p.WorkspaceID, w.RequireAction)
+	s.Paperwork = &wire.Paperwork{Cases: waits.Cases, OldestAt: waits.Oldest}
 	return s, err
 }
 

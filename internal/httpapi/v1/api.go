@@ -79,6 +79,7 @@ type Accounts interface {
 type Store interface {
 	Channels() store.Resource[rimewatch.Channel]
 	Contacts() store.Resource[rimewatch.Contact]
+	Paperwork(ctx context.Context, workspaceID int64, rule rimewatch.RequireAction) (rimewatch.Paperwork, error)
 }
 
 // Config of the resources: everything but PolicyDir and Missed is needed.

@@ -59,6 +59,8 @@ func TestExport(t *testing.T) {
 		{name: "its reading", req: post("/v1/readings", r.feed, `{"device_serial":"Del","product_zone_temp":-17.25,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
 		{name: "work on it", req: post("/v1/devices/Del/corrective-actions", r.full, `{"performed_by":"Ann","action":"cleaned"}`), status: 201, anyEvents: true},
 		{name: "deleted", req: remove("/v1/devices/Del", r.full), status: 200, anyEvents: true},
+		{name: "a case", req: r.browser(post("/v1/cases", "", `{"alert_id":1}`)), status: 201},
+		{name: "with an attachment", req: r.browser(post("/v1/cases/1/attachments?name=invoice.pdf", "", "%PDF-1.7 invoice").with("Content-Type", "application/pdf")), status: 201},
 		{name: "its second life", req: post("/v1/devices", r.full, `{"serial":"del","equipment_type":"other"}`), status: 201, anyEvents: true},
 		{name: "a reading of that", req: post("/v1/readings", r.feed, `{"device_serial":"del","product_zone_temp":-16.75,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
 	})
@@ -89,6 +91,7 @@ func TestExport(t *testing.T) {
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "rotas.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
 		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-keys.json": `"prefix":"in_`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
+		"cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice",
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
 	} {
 		if !strings.Contains(files[file], want) {
@@ -101,8 +104,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 33 {
-		t.Errorf("%d files, want 33", len(files))
+	if len(files) != 36 {
+		t.Errorf("%d files, want 36", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {
@@ -123,7 +126,7 @@ func TestEverythingIsExported(t *testing.T) {
 	}
 	asked := regexp.MustCompile(`"/v1/[^"]*"`).FindAllString(string(source), -1)
 	not := map[string]string{
-		"/v1/stream": "a stream", "/v1/acts": "over in ten seconds, and in the audit trail", "/v1/events": "said by the rest", "/v1/webhooks/{id}/deliveries": "events that were sent", "/v1/tokens/{id}/requests": "of a week, for who looks for a fault", "/v1/workspace/export": "itself", "/v1/reports/temperature-log": "made from the rest", "/v1/reports/sites": "counted", "/v1/sites/{id}/called": "made from the rest",
+		"/v1/stream": "a stream", "/v1/acts": "over in ten seconds, and in the audit trail", "/v1/events": "said by the rest", "/v1/webhooks/{id}/deliveries": "events that were sent", "/v1/tokens/{id}/requests": "of a week, for who looks for a fault", "/v1/workspace/export": "itself", "/v1/reports/temperature-log": "made from the rest", "/v1/reports/sites": "counted", "/v1/cases/{id}/report.pdf": "made from the rest", "/v1/sites/{id}/called": "made from the rest",
 		"/v1/readings/latest": "part of readings", "/v1/readings": "in readings, by device", "/v1/alerts/counts": "counted", "/v1/metrics": "counted, and part of readings", "/v1/sensors": "in devices", "/v1/devices/health/summary": "counted", "/v1/notifications/coverage": "made from the rest", "/v1/rotas/{id}/on-duty": "made from the rest", "/v1/devices/{serial}/prediction": "made from the rest", "/v1/predictions/quality": "counted", "/v1/status": "made from the rest",
 		"/v1/equipment-types": "the same for all", "/v1/address": "the installation's", "/v1/me": "the person's", "/v1/token": "in tokens", "/v1/me/workspaces": "the person's", "/v1/me/sessions": "the person's", "/v1/me/second-factor": "the person's",
 		"/v1/reports/jobs/{id}/file": "made from the rest", "/v1/source-templates": "the same for all", "/v1/sources/{id}/held": "not data of the workspace before somebody accepts the sender", "/v1/channels/{id}/deliveries": "in alert-deliveries, but for tests of a channel",

@@ -67,6 +67,7 @@ type WorkspaceBody struct {
 	RollupDays       *int                                         `json:"rollup_days,omitempty" minimum:"1" maximum:"36500" doc:"Not below raw_days."`
 	Limits           map[string]httpapi.Optional[TypeLimitsPatch] `json:"limits,omitempty" doc:"By the slug of an equipment type: limits for all devices of the type that do not have their own. Only what is named changes; null for one limit or for a type goes back to the type's own."`
 	SecondFactor     *bool                                        `json:"require_second_factor,omitempty" doc:"Needs the role owner, and that you have a second factor yourself."`
+	RequireAction    *rimewatch.RequireAction                     `json:"require_action,omitempty" enum:"none,critical,all" doc:"Which cases wait for documentation."`
 	ConfirmLoosening bool                                         `json:"confirm_loosening,omitempty" doc:"Needed to loosen a safety limit: a bound of the product temperature, the minutes a day, and the delays of food that needs time and temperature control and of medical types."`
 }
 
@@ -75,6 +76,7 @@ func (b *WorkspaceBody) patch() account.WorkspacePatch {
 	p := account.WorkspacePatch{
 		Name: b.Name, Slug: b.Slug, AutoRegister: b.AutoRegister, TimeZone: b.TimeZone, RawDays: b.RawDays, RollupDays: b.RollupDays,
 		ConfirmLoosening: b.ConfirmLoosening, RequireSecondFactor: b.SecondFactor,
+		RequireAction: b.RequireAction,
 	}
 	if b.OnUnknown != nil {
 		on := rimewatch.OnUnknown(*b.OnUnknown)

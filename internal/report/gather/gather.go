@@ -24,6 +24,9 @@ type Store interface {
 	store.Audit
 	store.Fleet
 	store.History
+	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
+	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	DeliveryNames(ctx context.Context, workspaceID int64) (store.DeliveryNames, error)
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Sites() store.Resource[rimewatch.Site]
@@ -63,20 +66,37 @@ func New(cfg Config) *Gatherer {
 
 // Make waits for a place, fills a report, calls write with it, and frees the place.
 func (g *Gatherer) Make(ctx context.Context, q *report.Request, write func() error) error {
-	// One workspace makes one at a time, so that it leaves places to others.
-	mine, _ := g.placeOf.LoadOrStore(q.Workspace, make(chan struct{}, 1))
-	for _, places := range []chan struct{}{mine.(chan struct{}), g.places} {
-		select {
-		case places <- struct{}{}:
-			defer func() { <-places }()
-		case <-ctx.Done():
-			return rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
-		}
+	leave, err := g.enter(ctx, q.Workspace)
+	if err != nil {
+		return err
 	}
+	defer leave()
 	if err := g.fill(ctx, q); err != nil {
 		return err
 	}
 	return write()
+}
+
+// enter waits for a place, which leave frees. One workspace makes one report at a time, so that
+// it leaves places to others.
+func (g *Gatherer) enter(ctx context.Context, workspaceID int64) (leave func(), err error) {
+	mine, _ := g.placeOf.LoadOrStore(workspaceID, make(chan struct{}, 1))
+	var taken []chan struct{}
+	leave = func() {
+		for _, places := range taken {
+			<-places
+		}
+	}
+	for _, places := range []chan struct{}{mine.(chan struct{}), g.places} {
+		select {
+		case places <- struct{}{}:
+			taken = append(taken, places)
+		case <-ctx.Done():
+			leave()
+			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
+		}
+	}
+	return leave, nil
 }
 
 // Log is a temperature log to be made as a PDF.

@@ -29,8 +29,8 @@
 //
 // Statements whose answers nobody waits for are queued and sent with the next one
 // that needs an answer, or with the commit (tables.Conn.Later). A commit of
-// readings and of what they mean is a single batch: fence, row of the log, alerts,
-// timeline. No transaction is open while Go thinks about a group.
+// readings is a single batch: fence, row of the log, events. One with an alert or an excursion
+// also asks for the cases that these may join. No transaction is open while Go thinks about a group.
 //
 // # Changes of tables take turns
 //

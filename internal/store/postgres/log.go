@@ -139,18 +139,16 @@ func (d *disk) verifyLogged(ctx context.Context, seq store.Seq, row []byte) erro
 	})
 }
 
-// appendOnce is one attempt: a single batch, unless the audit trail has to be read.
+// appendOnce is one attempt: a single batch, unless something has to be read.
 func (d *disk) appendOnce(ctx context.Context, seq store.Seq, row []byte, changes bool, ops []*store.DeviceOp, e *store.Effects) error {
 	if err := d.lostErr(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, d.cfg.patience)
 	defer cancel()
+	forget := unwritten(e)
 	return d.with(ctx, d.writes, func(c *pgx.Conn) error {
-		once := len(e.Audit) == 0
-		for _, op := range ops {
-			once = once && op.Calibration == nil
-		}
+		once := !tables.Asks(ops, e)
 		s := &session{ctx: ctx, conn: c, disk: d, once: once, begin: func(b *pgx.Batch) {
 			if !once {
 				b.Queue("BEGIN")
@@ -165,14 +163,36 @@ func (d *disk) appendOnce(ctx context.Context, seq store.Seq, row []byte, change
 			err = d.saveEffects(s, ops, e)
 		}
 		switch {
+		case err != nil && s.conn.IsClosed() && !pgconn.SafeToRetry(err):
+			err = unknownError{err} // it broke while it asked: it begins again, as after a commit
 		case err != nil:
 			s.rollback()
-			return err
 		case once:
-			return s.send()
+			err = s.send()
+		default:
+			err = s.commit()
 		}
-		return s.commit()
+		if err != nil {
+			forget()
+		}
+		return err
 	})
+}
+
+// unwritten returns what takes back the ids that an attempt to write new excursions sets: one
+// with an id is there already.
+func unwritten(e *store.Effects) (forget func()) {
+	var fresh []*rimewatch.Excursion
+	for _, x := range e.Excursions {
+		if x.ID == 0 {
+			fresh = append(fresh, x)
+		}
+	}
+	return func() {
+		for _, x := range fresh {
+			x.ID = 0
+		}
+	}
 }
 
 // saveEffects writes what a group means and notes the ids that it used up.

@@ -64,7 +64,7 @@ func (in *Inspection) verify(s *session) (err error) {
 	_, broken, failed := tables.VerifyTrails(s)
 	err = errors.Join(err, failed)
 	for _, id := range broken {
-		note(&in.Damage, "entry %d of the audit trail does not follow from the one before it: one of them was changed, or one between them removed", id)
+		note(&in.Damage, "entry %d of the audit trail does not follow from the one before it, or its record is another one: something was changed or removed", id)
 	}
 	each("SELECT id, device_id, n, from_at, to_at, why FROM damaged_chunk ORDER BY id", func(row tables.Row) {
 		note(&in.Aside, "chunk %d of device %d (%d readings, %s to %s): %s", row.ColumnInt64(0), row.ColumnInt64(1), row.ColumnInt64(2),

@@ -157,7 +157,7 @@ func verify(c *sqlite.Conn) (damage, aside []string, err error) {
 	_, broken, failed := tables.VerifyTrails(conn{Conn: c})
 	err = errors.Join(err, failed)
 	for _, id := range broken {
-		note(&damage, "entry %d of the audit trail does not follow from the one before it: one of them was changed, or one between them removed", id)
+		note(&damage, "entry %d of the audit trail does not follow from the one before it, or its record is another one: something was changed or removed", id)
 	}
 	each("SELECT "+asideColumns+" FROM damaged_chunk ORDER BY segment", func(stmt *sqlite.Stmt) {
 		b := scanAside(stmt)

@@ -54,7 +54,7 @@ func (c *control) auditTrail() {
 	by := "Olga <olga@example.com> "
 	w, other := c.workspace("A"), c.workspace("B")
 	seen, seenOther := 0, 0
-	created := `workspace.created workspace %d {"limits":{},"name":%q,"on_unknown":"hold","raw_days":396,"require_second_factor":false,"rollup_days":1096,"timezone":"Europe/Berlin"}`
+	created := `workspace.created workspace %d {"limits":{},"name":%q,"on_unknown":"hold","raw_days":396,"require_action":"none","require_second_factor":false,"rollup_days":1096,"timezone":"Europe/Berlin"}`
 	c.audited(w, &seen, by+fmt.Sprintf(created, w.ID, "A"))
 	c.audited(other, &seenOther, by+fmt.Sprintf(created, other.ID, "B"))
 

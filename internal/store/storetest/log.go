@@ -66,6 +66,7 @@ func Readings(t *testing.T, e Engine) {
 		{"excursions", (*fixture).excursions}, {"former limits", formerLimits},
 		{"corrective actions", (*fixture).correctiveActions},
 		{"calibrations", (*fixture).calibrations},
+		{"cases", (*fixture).cases}, {"case of a site", (*fixture).siteCase}, {"records of a case", (*fixture).caseRecords}, {"documented cases", (*fixture).documentedCases},
 		{"corrected history", (*fixture).correctedHistory},
 		{"transitions", (*fixture).transitions},
 		{"explained", (*fixture).explained},

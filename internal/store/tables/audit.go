@@ -3,6 +3,7 @@ package tables
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -100,7 +101,7 @@ func (t Records) AuditWorkspace(ctx context.Context, workspaceID int64, action, 
 // VerifyAudit implements store.Audit.
 func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
 	err = t.read(ctx, func(conn Conn) error {
-		_, list, err := verifyTrails(conn, "workspace_id = ?", workspaceID)
+		_, list, err := verifyTrails(conn, false, "workspace_id = ?", workspaceID)
 		if len(list) > 0 {
 			broken = list[0]
 		}
@@ -110,13 +111,14 @@ func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int
 }
 
 // VerifyTrails checks the chain of every workspace's audit trail. It returns how
-// many entries there are, and those that do not follow from the one before.
+// many entries there are, and those that do not follow from the one before or whose
+// records, with the bytes of attachments, are not what they were.
 func VerifyTrails(conn Conn) (entries int64, broken []int64, err error) {
-	return verifyTrails(conn, "TRUE")
+	return verifyTrails(conn, true, "TRUE")
 }
 
-func verifyTrails(conn Conn, where string, args ...any) (entries int64, broken []int64, err error) {
-	last := make(map[int64][32]byte)
+func verifyTrails(conn Conn, whole bool, where string, args ...any) (entries int64, broken []int64, err error) {
+	last, sealed := make(map[int64][32]byte), make(seals)
 	read := auditTable.reader()
 	err = conn.Query(func(row Row) error {
 		e, err := read(row)
@@ -124,8 +126,15 @@ func verifyTrails(conn Conn, where string, args ...any) (entries int64, broken [
 			broken = append(broken, e.ID)
 		}
 		last[e.WorkspaceID] = e.Hash
+		sealed.note(e.ID, e.Action, e.Detail)
 		entries++
 		return err
 	}, auditTable.selects+where+" ORDER BY id", args...)
-	return entries, broken, err
+	if err != nil {
+		return entries, broken, err
+	}
+	changed, err := sealed.broken(conn, whole, where, args...)
+	broken = append(broken, changed...)
+	slices.Sort(broken)
+	return entries, slices.Compact(broken), err
 }

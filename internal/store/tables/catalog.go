@@ -95,11 +95,18 @@ func (t *Table) Sliced() bool {
 	return true
 }
 
-// Slice is the number of rows that Rows reads at once.
+// Slice is the number of rows that Rows reads at once, of a table whose rows are small.
 const Slice = 500
 
+func (t *Table) slice() int {
+	if t.Name == "attachment_piece" {
+		return 16
+	}
+	return Slice
+}
+
 // Rows calls yield for the rows of a table whose keys follow after (nil = from the
-// first), in the order of keys: for Slice of them at most, or for all when the
+// first), in the order of keys: for so many of them as memory allows, or for all when the
 // table is not Sliced and the keys are empty. What yield is given is its own.
 func (t *Table) Rows(conn Conn, after []int64, yield func(row []any, key []int64) error) error {
 	query, args := "SELECT "+t.Names()+" FROM "+t.Name, []any{}
@@ -115,7 +122,7 @@ func (t *Table) Rows(conn Conn, after []int64, yield func(row []any, key []int64
 				args = append(args, v)
 			}
 		}
-		query += " ORDER BY " + by + " LIMIT " + strconv.Itoa(Slice)
+		query += " ORDER BY " + by + " LIMIT " + strconv.Itoa(t.slice())
 	}
 	return conn.Query(func(row Row) error {
 		values := Values(row, t.Columns)

@@ -47,20 +47,23 @@ const eraseSlice = 2000
 // devices left. What is larger goes slice by slice, the workspace itself last, so
 // that an erasure which is interrupted goes on where it was.
 func (t Places) EraseTables(ctx context.Context, id int64) error {
-	for _, table := range []string{"alert_transition", "event", "delivery", "alert", "excursion", "corrective_action", "calibration", "held", "token_call", "audit"} {
+	for _, table := range []string{"alert_transition", "event", "delivery", "alert", "excursion", "corrective_action", "calibration", "case_line", "record_case", "signature", "attachment_piece", "attachment", "held", "token_call", "audit"} {
 		for {
-			n := 0
+			n, most := 0, eraseSlice
+			if table == "attachment_piece" {
+				most /= 64 // of a megabyte each
+			}
 			err := t.write(ctx, func(conn Conn) (err error) {
 				if err := t.mustBeDue(conn, id); err != nil {
 					return err
 				}
-				n, err = exec(conn, "DELETE FROM "+table+" WHERE id IN (SELECT id FROM "+table+" WHERE workspace_id = ? LIMIT ?)", id, eraseSlice)
+				n, err = exec(conn, "DELETE FROM "+table+" WHERE id IN (SELECT id FROM "+table+" WHERE workspace_id = ? LIMIT ?)", id, most)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			if n < eraseSlice {
+			if n < most {
 				break
 			}
 		}

@@ -26,6 +26,7 @@ var workspaceTable = resource[rimewatch.Workspace]{
 			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
 			fixed("exposure_since", number(&w.ExposureSince)), col("revision", number(&w.Revision)), col("slug", text(&w.Slug)),
 			fixed("test_of", number(&w.TestOf)), fixed("test_devices", number(&w.TestDevices)),
+			col("require_action", text(&w.RequireAction)),
 		}
 	}),
 	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",
@@ -82,11 +83,11 @@ func (t jsonText) MarshalJSON() ([]byte, error) { return []byte(t), nil }
 
 func workspaceFields(w *rimewatch.Workspace) store.Fields {
 	return store.Fields{"name": w.Name, "on_unknown": string(w.OnUnknown), "timezone": w.TimeZone, "raw_days": w.RawDays, "rollup_days": w.RollupDays, "limits": jsonText(limitsText(w)),
-		"require_second_factor": w.RequireSecondFactor}
+		"require_second_factor": w.RequireSecondFactor, "require_action": string(w.RequireAction)}
 }
 
 func (t *base) insertWorkspace(ctx context.Context, conn Conn, w *rimewatch.Workspace) error {
-	w.OnUnknown = cmp.Or(w.OnUnknown, rimewatch.HoldUnknown)
+	w.OnUnknown, w.RequireAction = cmp.Or(w.OnUnknown, rimewatch.HoldUnknown), cmp.Or(w.RequireAction, rimewatch.RequireNone)
 	if w.Slug == "" {
 		slug, err := freeSlug(conn, w.Name)
 		if err != nil {

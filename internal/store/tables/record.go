@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/store"
@@ -121,28 +122,55 @@ func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correc
 	}
 	return t.write(ctx, func(conn Conn) error {
 		about := subject("alert", a.AlertID)
-		line, err := actionOwner(conn, a)
+		line, err := actionOwner(ctx, conn, a)
 		if err != nil {
 			return err
 		}
-		a.ID, err = insert(conn, nil, "INSERT INTO corrective_action (workspace_id, alert_id, device_id, performed_at, body) VALUES (?, ?, ?, ?, ?)",
-			a.WorkspaceID, a.AlertID, a.DeviceID, int64(a.PerformedAt), string(body))
+		a.ID, err = insert(conn, nil, "INSERT INTO corrective_action (workspace_id, alert_id, device_id, performed_at, body, case_id) VALUES (?, ?, ?, ?, ?, ?)",
+			a.WorkspaceID, a.AlertID, a.DeviceID, int64(a.PerformedAt), string(body), a.CaseID)
 		if err != nil {
 			return err
 		}
-		if line == nil {
+		switch {
+		case line != nil:
+			if err := insertTransition(conn, line); err != nil {
+				return err
+			}
+		case a.DeviceID != 0:
 			about = subject("device", a.DeviceID)
-		} else if err := insertTransition(conn, line); err != nil {
-			return err
+		default:
+			about = subject("case", a.CaseID)
 		}
-		return t.audit(ctx, conn, a.WorkspaceID, "corrective_action.recorded", about,
-			store.Fields{"id": a.ID, "performed_by": a.PerformedBy, "verified_by": a.VerifiedBy, "disposition": a.Disposition})
+		return t.sealed(ctx, conn, sealedActions, a.WorkspaceID, a.ID, "corrective_action.recorded", about,
+			store.Fields{"performed_by": a.PerformedBy, "verified_by": a.VerifiedBy, "disposition": a.Disposition})
 	})
 }
 
 // actionOwner looks up what a corrective action is about: the alert, whose
-// timeline gets a line, or the device alone.
-func actionOwner(conn Conn, a *rimewatch.CorrectiveAction) (*rimewatch.AlertTransition, error) {
+// timeline gets a line, the case, or the device alone. The case that owns it is documented.
+func actionOwner(ctx context.Context, conn Conn, a *rimewatch.CorrectiveAction) (line *rimewatch.AlertTransition, err error) {
+	c, found, err := caseOfAction(ctx, conn, a)
+	if err != nil {
+		return nil, err
+	}
+	if found && a.AlertID == 0 && a.ExcursionID == 0 { // recorded for the case itself, whose device may be gone
+		if !ofCase(&c, a.DeviceID) {
+			return nil, rimewatch.Invalid("device_serial", "is no device of the case")
+		}
+		return nil, documented(conn, &c)
+	}
+	if line, err = actionSubject(conn, a); err == nil && found {
+		err = documented(conn, &c)
+	}
+	return line, err
+}
+
+// ofCase reports whether a case is one of a device, or of a site that it had lines of: 0 = the site itself.
+func ofCase(c *rimewatch.Case, deviceID int64) bool {
+	return c.DeviceID == deviceID || c.DeviceID == 0 && slices.ContainsFunc(c.Lines, func(l rimewatch.CaseLine) bool { return l.DeviceID == deviceID })
+}
+
+func actionSubject(conn Conn, a *rimewatch.CorrectiveAction) (*rimewatch.AlertTransition, error) {
 	if a.AlertID == 0 {
 		missing := rimewatch.Errorf(rimewatch.CodeDeviceNotFound, "There is no such device.")
 		err := one(conn, missing, "SELECT id FROM device WHERE id = ? AND workspace_id = ? AND deleted_at = 0", func(Row) {}, a.DeviceID, a.WorkspaceID)
@@ -163,11 +191,12 @@ func actionOwner(conn Conn, a *rimewatch.CorrectiveAction) (*rimewatch.AlertTran
 	return line, err
 }
 
-const actionColumns = "SELECT id, workspace_id, alert_id, device_id, performed_at, body FROM corrective_action WHERE workspace_id = ?"
+const actionColumns = "SELECT id, workspace_id, alert_id, device_id, performed_at, body, case_id FROM corrective_action WHERE workspace_id = ?"
 
 func readAction(row Row) (a rimewatch.CorrectiveAction, err error) {
 	a = rimewatch.CorrectiveAction{
 		ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), AlertID: row.ColumnInt64(2), DeviceID: row.ColumnInt64(3), PerformedAt: columnTime(row, 4),
+		CaseID: row.ColumnInt64(6),
 	}
 	if err = json.Unmarshal([]byte(row.ColumnText(5)), &a); err != nil {
 		err = fmt.Errorf("corrective action %d: %w", a.ID, err)
@@ -208,10 +237,13 @@ func (t Records) VerifyCorrectiveAction(ctx context.Context, workspaceID, id int
 			return err
 		}
 		about := subject("device", a.DeviceID)
-		if a.AlertID != 0 {
+		switch {
+		case a.AlertID != 0:
 			about = subject("alert", a.AlertID)
+		case a.DeviceID == 0:
+			about = subject("case", a.CaseID)
 		}
-		return t.audit(ctx, conn, workspaceID, "corrective_action.verified", about, store.Fields{"id": a.ID, "verified_by": a.VerifiedBy})
+		return t.sealed(ctx, conn, sealedActions, workspaceID, a.ID, "corrective_action.verified", about, store.Fields{"verified_by": a.VerifiedBy})
 	})
 	return a, err
 }
@@ -256,8 +288,12 @@ func saveCalibration(conn Conn, trails map[int64][32]byte, d *rimewatch.Device, 
 	if err != nil {
 		return err
 	}
+	seal, err := sealedCalibrations.of(conn, c.ID)
+	if err != nil {
+		return err
+	}
 	e, err := store.NewAuditEntry(c.WorkspaceID, c.RecordedAt, c.RecordedBy, "calibration.recorded", subject("device", d.ID),
-		store.Fields{"id": c.ID, "field": c.Field.String(), "offset": c.Offset, "applied_from": c.AppliedFrom, "passed": c.Passed})
+		store.Fields{"id": c.ID, "field": c.Field.String(), "offset": c.Offset, "applied_from": c.AppliedFrom, "passed": c.Passed, "sha256": seal})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,8 @@ CREATE TABLE workspace (
 	revision INTEGER NOT NULL DEFAULT 1,
 	slug TEXT NOT NULL DEFAULT '', -- names it in links; every one that it had is in workspace_slug
 	test_of INTEGER NOT NULL DEFAULT 0, -- the workspace whose sandbox it is
-	test_devices INTEGER NOT NULL DEFAULT 0 -- that are simulated
+	test_devices INTEGER NOT NULL DEFAULT 0, -- that are simulated
+	require_action TEXT NOT NULL DEFAULT 'none' -- which cases wait for documentation
 ) STRICT;
 
 CREATE TABLE site (
@@ -406,7 +407,8 @@ CREATE TABLE corrective_action (
 	alert_id INTEGER NOT NULL,
 	device_id INTEGER NOT NULL,
 	performed_at INTEGER NOT NULL,
-	body TEXT NOT NULL -- the rest as JSON
+	body TEXT NOT NULL, -- the rest as JSON
+	case_id INTEGER NOT NULL DEFAULT 0 -- that it was recorded for, 0 = none
 ) STRICT;
 CREATE INDEX corrective_action_by_alert ON corrective_action(alert_id);
 CREATE INDEX corrective_action_by_device ON corrective_action(device_id, performed_at);
@@ -490,4 +492,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n" + rotaSQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n" + rotaSQL + ";\n" + caseIndexSQL + ";\n" + caseSQL + ";\n" + signatureSQL + ";\n" + attachmentSQL + ";\n"

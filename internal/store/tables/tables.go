@@ -165,6 +165,15 @@ func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
 	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Unfounded)+len(e.Former)+len(e.Answers)+len(e.Events) > 0
 }
 
+// Asks reports whether Commit has to read what is stored: the end of an audit trail, or cases.
+func Asks(ops []*store.DeviceOp, e *store.Effects) bool {
+	asks := len(e.Audit) > 0 || concernsCases(e)
+	for _, op := range ops {
+		asks = asks || op.Calibration != nil
+	}
+	return asks
+}
+
 // Commit writes, in a transaction, what a group means: its devices and effects.
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	trails := make(map[int64][32]byte)
@@ -214,6 +223,9 @@ func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) erro
 		if err := conn.Later(nil, "DELETE FROM excursion WHERE id = ?", id); err != nil {
 			return wrap(err, "excursion", id)
 		}
+	}
+	if err := placeCases(conn, e, t.now()); err != nil {
+		return err
 	}
 	for _, f := range e.Former {
 		if err := saveFormerLimits(conn, f); err != nil {

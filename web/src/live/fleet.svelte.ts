@@ -46,6 +46,8 @@ class Fleet implements Listener {
   summary = $state.raw<Summary | null>(null);
   /** Whether somebody would be notified of a critical alert, and what holds messages back. */
   coverage = $state.raw<Coverage | null>(null);
+  /** Cases that wait for documentation. */
+  paperwork = $state(0);
   /** The mark of a device of whose alerts nobody is told, '' of others; it comes with the bar that says so. */
   markOf = $state.raw<((d: Device) => string) | null>(null);
   /** The number of devices, known before all are here. */
@@ -179,6 +181,7 @@ class Fleet implements Listener {
     this.sites = [];
     this.summary = null;
     this.coverage = null;
+    this.paperwork = 0;
     this.complete = false;
     this.status = 'idle';
   }
@@ -307,6 +310,7 @@ class Fleet implements Listener {
     this.unsummed = 0;
     if (generation !== this.generation) return;
     this.coverage = got.coverage ?? null; // the stream has none
+    this.paperwork = got.paperwork?.cases ?? 0;
     if ((this.summary === before || got.computed_at > this.summary?.computed_at!)) this.summary = got; // or a newer one has come meanwhile
   }
 

@@ -25,7 +25,7 @@ const single: Record<string, string> = {
   'alerts:read': tr('reads alerts'), 'alerts:write': tr('handles alerts'),
   notifications: tr('manages notifications'), members: tr('manages members'), tokens: tr('manages API tokens'),
   settings: tr('changes the settings'), sources: tr('manages sources'), 'audit:read': tr('reads the audit log'), 'export:read': tr('exports everything'),
-  webhooks: tr('manages webhooks'), 'events:read': tr('reads events'),
+  webhooks: tr('manages webhooks'), 'events:read': tr('reads events'), records: tr('records what was done'),
 };
 
 /** scopeWords names a set of scopes: by its preset where it is one. */
