@@ -12,20 +12,21 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// paperwork documents one of the cases that the past has left, so that a dossier can be seen;
-// the others wait.
+// paperwork documents what happened to the pharmacy refrigerator yesterday, so that a dossier
+// can be seen; what happens today waits for whoever looks at the demo.
 func (d *Demo) paperwork(ctx context.Context) error {
-	ctx = store.WithActor(ctx, "Demo <"+ownerEmail+">")
-	cases, _, err := d.app.Store.Cases(ctx, d.workspaceID, store.CaseFilter{Status: rimewatch.CaseOpen}, store.Page{Limit: 100})
+	owner := "Demo <" + ownerEmail + ">"
+	ctx = store.WithActor(ctx, owner)
+	unit := d.app.Store.Identify(d.workspaceID, []byte("VAC-0001"))
+	if unit == nil {
+		return nil
+	}
+	from := d.now() - 26*rimewatch.Hour
+	c, err := d.app.Store.DocumentCase(ctx, d.workspaceID, rimewatch.CaseLine{Kind: rimewatch.CaseSpan, DeviceID: unit.ID, From: from, To: from + 40*rimewatch.Minute}, owner, d.now())
 	if err != nil {
 		return err
 	}
-	for i := range cases {
-		if c := &cases[i]; c.To != 0 && c.DeviceID != 0 {
-			return d.document(ctx, c)
-		}
-	}
-	return nil
+	return d.document(ctx, &c)
 }
 
 func (d *Demo) document(ctx context.Context, c *rimewatch.Case) error {
@@ -33,8 +34,8 @@ func (d *Demo) document(ctx context.Context, c *rimewatch.Case) error {
 	at := min(c.To+20*rimewatch.Minute, d.now())
 	err := d.app.Store.CreateCorrectiveAction(ctx, &rimewatch.CorrectiveAction{
 		WorkspaceID: d.workspaceID, CaseID: c.ID, DeviceID: c.DeviceID, At: d.now(), PerformedAt: at, PerformedBy: rosa.Name, Performed: &rosa,
-		Cause: "The door had not closed behind a delivery", Action: "Closed the door, checked the gasket, measured the product in three places", PreventiveAction: "A sign at the door",
-		Disposition: rimewatch.DispositionRelease, DispositionDetail: "Used", Product: "Two shelves, all below 5 °C in the core", RecordedBy: "Demo <" + ownerEmail + ">",
+		Cause: "The electrician had the circuit off", Action: "Measured the vials in three places, moved none", PreventiveAction: "A second circuit is ordered",
+		Disposition: rimewatch.DispositionRelease, DispositionDetail: "Released by the manufacturer", Product: "Two shelves, all between 3 and 5 °C", RecordedBy: "Demo <" + ownerEmail + ">",
 	})
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func (d *Demo) document(ctx context.Context, c *rimewatch.Case) error {
 		return err
 	}
 	return d.app.Store.Attach(ctx, &rimewatch.Attachment{
-		WorkspaceID: d.workspaceID, CaseID: c.ID, Name: "display.png", Type: "image/png", Width: displayWidth, Height: displayHeight, At: d.now(), By: rosa,
+		WorkspaceID: d.workspaceID, CaseID: c.ID, Name: "display.png", Type: "image/png", Width: displayWidth, Height: displayHeight, At: d.now(), By: rimewatch.Doer{Kind: rimewatch.DoerPerson, Name: "Demo"},
 	}, photo)
 }
 

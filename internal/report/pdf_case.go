@@ -481,7 +481,7 @@ func (p *casePage) files() {
 		f := &p.d.Attachments[i]
 		p.room(10)
 		p.pen(9, true, ink)
-		p.paragraph(left, width, 4.8, joined(f.Name, bytesText(f.Size), p.r.moment(f.At), p.r.doer(&f.By, f.By.Name)))
+		p.paragraph(left, width, 4.8, joined(f.Name, bytesText(f.Size), p.r.moment(f.At), f.By.Name))
 		p.pen(7, false, muted)
 		p.paragraph(left, width, 3.8, fmt.Sprintf("SHA-256 %x", f.SHA256))
 		if f.Damaged {
