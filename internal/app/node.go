@@ -21,12 +21,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/cluster"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
+	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
 	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
 	"github.com/rimewatch/rimewatch/internal/notify/service"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
+	"github.com/rimewatch/rimewatch/internal/ticket"
 	"github.com/rimewatch/rimewatch/internal/twilio"
 )
 
@@ -333,6 +335,9 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	ctx := r.Context()
 	if key, ok := strings.CutPrefix(r.URL.Path, "/in/"); ok {
 		return n.tokens.ofSecret(ctx, key)
+	}
+	if text, ok := strings.CutPrefix(r.URL.Path, notifications.TicketPath); ok {
+		return ticket.WorkspaceOf(text), nil
 	}
 	if strings.HasPrefix(r.URL.Path, twilio.Path) {
 		return twilio.WorkspaceOf(r.URL.Path), nil

@@ -62,8 +62,12 @@ func (a *App) notifications(ctx context.Context) error {
 		}
 		senders[rimewatch.ChannelCall] = voice.NewCaller(a.guard.Transport(), a.publicURL(), key, a.now)
 	}
+	links, err := a.secret(ctx, linkKey)
+	if err != nil {
+		return err
+	}
 	a.Notify = notify.New(notify.Config{
-		Store: a.Store, Senders: senders, Post: programs, Newest: a.Store.EachDevice, Address: a.Accounts.Address, Report: a.reportFile,
+		Store: a.Store, Senders: senders, Post: programs, Newest: a.Store.EachDevice, Address: a.Accounts.Address, Report: a.reportFile, LinkKey: links[:],
 		Now: a.cfg.Now, Logger: a.log,
 	})
 	return nil
@@ -127,6 +131,9 @@ func (a *App) devices(ctx context.Context) (httpapi.Part, error) {
 	return pushapi.Routes(pushapi.Config{Store: a.Store, Notifier: a.Notify, PublicKey: keys.Public}), err
 }
 
+// linkKey names the secret that signs the links in messages.
+const linkKey = "links"
+
 // voiceKey names the secret that signs the tickets of phone calls.
 const voiceKey = "voice"
 
@@ -172,6 +179,11 @@ func (a *App) escalation(ctx context.Context, v *rimewatch.AlertView) (*wire.Esc
 // called finds who would be notified of a critical alert that begins now at a site.
 func (a *App) called(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error) {
 	return notify.Called(ctx, a.Store, workspaceID, site, a.now())
+}
+
+// card writes an alert for somebody who is shown it alone.
+func (a *App) card(ctx context.Context, v *rimewatch.AlertView, l rimewatch.Locale) (wire.Card, error) {
+	return notify.Card(ctx, a.Store, v, l, a.now())
 }
 
 // places changes sites and the workspace, whose time zones quiet hours go by: active

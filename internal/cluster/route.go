@@ -196,7 +196,7 @@ func (n *Node) unknown(r *http.Request) error {
 	if n.cfg.Readings(r) {
 		return lostReadings(r.Method + " " + r.URL.Path)
 	}
-	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+r.URL.Path), "The node that was asked went away: check whether the request was carried out before you send it again.")
+	return rimewatch.Wrap(rimewatch.CodeOutcomeUnknown, errors.New(r.Method+" "+httpapi.LoggedPath(r.URL.Path)), "The node that was asked went away: check whether the request was carried out before you send it again.")
 }
 
 // lostReadings is unknown of readings.

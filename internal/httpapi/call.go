@@ -248,7 +248,7 @@ func (a *API) BrokenStream(c *Call, err error) error {
 		return err
 	}
 	if !errors.Is(err, errGone) && c.R.Context().Err() == nil {
-		a.cfg.Log.Error("answer broke off", "path", withoutKey(c.R.URL.Path), "request_id", c.ID, "error", err)
+		a.cfg.Log.Error("answer broke off", "path", LoggedPath(c.R.URL.Path), "request_id", c.ID, "error", err)
 	}
 	panic(http.ErrAbortHandler)
 }

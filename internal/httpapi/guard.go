@@ -204,7 +204,7 @@ func (a *API) refused(p account.Principal, e *rimewatch.Error, r *http.Request, 
 		return
 	}
 	if route == "" && r.URL != nil {
-		route = clip(withoutKey(r.URL.Path), 200)
+		route = clip(LoggedPath(r.URL.Path), 200)
 	}
 	addr := a.ClientAddr(r)
 	x := account.Refusal{Code: e.Code, Request: strings.TrimSpace(r.Method + " " + route), Address: addr.String()}

@@ -227,7 +227,7 @@ func (a *API) rawHandler(fn func(c *Call) error) http.HandlerFunc {
 
 // Fail answers with an error, and logs it when it is ours.
 func (a *API) Fail(c *Call, e *rimewatch.Error) {
-	a.LogFailure(c.R.Method, c.R.URL.Path, c.ID, e)
+	a.LogFailure(c.R.Method, LoggedPath(c.R.URL.Path), c.ID, e)
 	c.writeFailure(c.W, e)
 }
 

@@ -204,7 +204,7 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	if v == http.ErrAbortHandler { //nolint:errorlint // a panic's value, which net/http compares itself
 		panic(v)
 	}
-	a.cfg.Log.Error("panic", "method", c.R.Method, "path", withoutKey(c.R.URL.Path), "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
+	a.cfg.Log.Error("panic", "method", c.R.Method, "path", LoggedPath(c.R.URL.Path), "request_id", c.ID, "panic", fmt.Sprint(v), "stack", string(debug.Stack()))
 	if w.status != 0 {
 		// Part of an answer is out: breaking the connection is the only way left
 		// to say that the rest is missing.
@@ -214,10 +214,10 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 	c.writeFailure(w, rimewatch.Errorf(rimewatch.CodeInternal, "Internal error."))
 }
 
-// withoutKey is a path as it may be logged: that of a source holds its key, that of a
-// phone call its ticket.
-func withoutKey(p string) string {
-	for _, secret := range []string{"/in/", "/voice/"} {
+// LoggedPath is a path as it may be logged: that of a source holds its key, those of a
+// phone call and of a link in a message their tickets.
+func LoggedPath(p string) string {
+	for _, secret := range []string{"/in/", "/voice/", "/a/", "/o/", Prefix + "/v1/acknowledgements/"} {
 		if strings.HasPrefix(p, secret) {
 			return secret + "…"
 		}

@@ -372,6 +372,7 @@ func (l *lane) attempt(ctx context.Context, list []*item, once bool) []*item {
 	if len(whole) > 1 {
 		key = m.Data.DeliveryID
 	}
+	s.letAcknowledge(ctx, &c, m)
 	remark, err := s.call(ctx, &c, key, m)
 	if ctx.Err() == nil || s.ctx.Err() == nil { // stopping: it is sent again after the next start
 		l.note(ctx, whole, &c, remark, err, once)

@@ -51,6 +51,8 @@ type Config struct {
 	Report  Reporter                         // nil = reports are not made
 	// Address returns how people reach the service, "" = unknown; nil likewise.
 	Address func(context.Context) string
+	// LinkKey signs the links by which somebody acknowledges who is not signed in; nil = there are none.
+	LinkKey []byte
 	Now     func() time.Time
 	Logger  *slog.Logger
 	// PerChannel bounds the messages under way to one channel. Default 4.

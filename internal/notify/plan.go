@@ -432,7 +432,7 @@ func readWays(ctx context.Context, s wayStore, workspaceID int64) (r plan.Rules,
 	members, err := s.People().Members(ctx, workspaceID)
 	for i := range members {
 		m := &members[i]
-		r.Members = append(r.Members, plan.Member{UserID: m.UserID, Name: cmp.Or(m.Name, m.Email), Email: rimewatch.EmailKey(m.Email), Sites: m.Sites})
+		r.Members = append(r.Members, plan.Member{UserID: m.UserID, Name: cmp.Or(m.Name, m.Email), Email: rimewatch.EmailKey(m.Email), Role: m.Role, Sites: m.Sites})
 	}
 	slices.SortFunc(r.Members, func(x, y plan.Member) int { return strings.Compare(x.Email, y.Email) })
 	return r, err

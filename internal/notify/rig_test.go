@@ -20,6 +20,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
 )
 
+// linkKey signs the links in messages.
+var linkKey = []byte("a key of the tests")
+
 // rig is notifications on a real store, in a bubble where time is the test's.
 type rig struct {
 	*testing.T
@@ -140,7 +143,7 @@ func (r *rig) open() {
 	r.must(err)
 	r.store = s
 	r.service = notify.New(notify.Config{
-		Store: &troubled{s, &r.trouble}, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Post: r.program, Newest: r.fleet.each, Report: r.reporter, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
+		Store: &troubled{s, &r.trouble}, Senders: map[rimewatch.ChannelKind]notify.Sender{rimewatch.ChannelWebhook: r.posts, rimewatch.ChannelEmail: r.posts}, Post: r.program, Newest: r.fleet.each, Report: r.reporter, LinkKey: linkKey, Address: func(context.Context) string { return "https://watch.example.org" }, PerLane: r.perLane, Now: func() time.Time { return time.Now().Add(-r.back) },
 	})
 }
 

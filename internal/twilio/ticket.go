@@ -3,10 +3,7 @@ package twilio
 import (
 	"crypto/hmac"
 	"crypto/sha1" //nolint:gosec // HMAC-SHA1 is what Twilio signs with
-	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/ticket"
 )
 
 // Path is where Twilio reports which keys were pressed: Path and a ticket.
@@ -36,60 +34,30 @@ const (
 	// MaxAlerts bounds the alerts that one key acknowledges, and so the length of the
 	// ticket in the address.
 	MaxAlerts = 100
-	macSize   = 16 // bytes
 )
 
 // Encode returns the ticket for use in a URL.
 func (t *Ticket) Encode(key []byte) string {
-	b := binary.AppendUvarint(nil, uint64(t.WorkspaceID))
-	b = binary.AppendUvarint(b, uint64(t.ChannelID))
-	b = binary.AppendUvarint(b, uint64(t.Expires))
-	b = binary.AppendUvarint(b, t.Nonce)
+	numbers := []int64{t.WorkspaceID, t.ChannelID, int64(t.Expires), int64(t.Nonce)}
 	last := int64(0)
 	for _, id := range t.Alerts {
-		b = binary.AppendUvarint(b, uint64(id-last))
+		numbers = append(numbers, id-last)
 		last = id
 	}
-	return base64.RawURLEncoding.EncodeToString(append(b, mac(key, b)...))
-}
-
-func mac(key, b []byte) []byte {
-	h := hmac.New(sha256.New, key)
-	_, _ = h.Write(b)
-	return h.Sum(nil)[:macSize]
+	return ticket.Encode(key, numbers...)
 }
 
 // ParseTicket reads a ticket that this service has made. Whether it has expired is for
 // the caller to judge.
 func ParseTicket(key []byte, text string) (t Ticket, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) <= macSize {
+	list, ok := ticket.Parse(key, text)
+	if !ok || len(list) < 4 || len(list) > 4+MaxAlerts {
 		return t, false
 	}
-	b, sum := b[:len(b)-macSize], b[len(b)-macSize:]
-	if subtle.ConstantTimeCompare(mac(key, b), sum) != 1 {
-		return t, false
-	}
-	return decode(b)
-}
-
-// decode reads what Encode wrote before the signature.
-func decode(b []byte) (t Ticket, ok bool) {
-	var list []uint64
-	for len(b) > 0 {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || len(list) == 4+MaxAlerts {
-			return t, false
-		}
-		list, b = append(list, v), b[n:]
-	}
-	if len(list) < 4 {
-		return t, false
-	}
-	t = Ticket{WorkspaceID: int64(list[0]), ChannelID: int64(list[1]), Expires: rimewatch.Time(list[2]), Nonce: list[3]}
+	t = Ticket{WorkspaceID: list[0], ChannelID: list[1], Expires: rimewatch.Time(list[2]), Nonce: uint64(list[3])}
 	last := int64(0)
 	for _, v := range list[4:] {
-		last += int64(v)
+		last += v
 		t.Alerts = append(t.Alerts, last)
 	}
 	return t, true
@@ -97,14 +65,7 @@ func decode(b []byte) (t Ticket, ok bool) {
 
 // WorkspaceOf returns the workspace of a ticket in a path, 0 when there is none. It is
 // not verified: it says who may.
-func WorkspaceOf(path string) int64 {
-	b, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(path, Path))
-	if err != nil || len(b) <= macSize {
-		return 0
-	}
-	t, _ := decode(b[:len(b)-macSize])
-	return max(t.WorkspaceID, 0)
-}
+func WorkspaceOf(path string) int64 { return ticket.Claimed(strings.TrimPrefix(path, Path), 0) }
 
 // AlertsOf returns those of a list that a ticket may hold.
 func AlertsOf(ids []int64) []int64 {

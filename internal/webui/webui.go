@@ -143,6 +143,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if linked(r.URL.Path) {
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("X-Robots-Tag", "noindex")
+		f = &file{contentType: f.contentType, cache: "no-store", etag: f.etag, plain: f.plain, gzip: f.gzip, brotli: f.brotli}
+	}
 	if strings.HasPrefix(f.contentType, "text/html") {
 		allowed := policy
 		if h.Others != nil {
@@ -154,6 +159,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Permissions-Policy", "camera=(), geolocation=(), microphone=()")
 	}
 	f.send(w, r)
+}
+
+// linked reports whether a page's address is a ticket, as in the link of a message.
+func linked(path string) bool {
+	return strings.HasPrefix(path, "/a/") || strings.HasPrefix(path, "/o/")
 }
 
 // isPage reports whether r asks for a page, whose address the UI itself will

@@ -1,48 +1,14 @@
 // Temperature logs by mail: set up on the reports page, sent by hand, received with
 // their PDF in the language of the channel.
-import { createServer, type AddressInfo, type Server as MailServer } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { phone } from './browser';
+import { mailbox } from './mailbox';
 import { openShop, type Shop } from './shop';
 
 let { office, page, visitor: owner } = {} as Shop;
-/** What the mail server took. */
-const mails: string[] = [];
-
-/** mailServer takes every mail. */
-function mailServer(): Promise<MailServer> {
-  const server = createServer((socket) => {
-    let text = '';
-    let letter = false;
-    socket.write('220 mail\r\n');
-    socket.on('data', (part) => {
-      text += part.toString('latin1');
-      for (let end = text.indexOf('\r\n'); end >= 0; end = text.indexOf('\r\n')) {
-        if (letter) {
-          const last = text.indexOf('\r\n.\r\n');
-          if (last < 0) return;
-          mails.push(text.slice(0, last));
-          text = text.slice(last + 5);
-          letter = false;
-          socket.write('250 taken\r\n');
-          continue;
-        }
-        const line = text.slice(0, end).toUpperCase();
-        text = text.slice(end + 2);
-        letter = line.startsWith('DATA');
-        socket.write(letter ? '354 go on\r\n' : line.startsWith('QUIT') ? '221 bye\r\n' : '250 mail\r\n');
-      }
-    });
-    socket.on('error', () => socket.destroy());
-  });
-  return new Promise((ready) => server.listen(0, '127.0.0.1', () => ready(server)));
-}
-
-const sink = await mailServer();
-afterAll(() => new Promise((closed) => sink.close(closed)));
-const port = String((sink.address() as AddressInfo).port);
-const shop = openShop({ flags: ['--smtp-host', '127.0.0.1', '--smtp-port', port, '--smtp-tls', 'none', '--smtp-from', 'Rimewatch <watch@example.org>'], fill });
+const { mails, flags } = await mailbox();
+const shop = openShop({ flags, fill });
 beforeAll(() => ({ office, page, visitor: owner } = shop));
 
 async function fill({ api }: Shop) {

@@ -22,6 +22,7 @@ export const routes: Route[] = [
   { path: '/labels', bare: true, load: () => import('./pages/labels/Labels.svelte') },
   { path: '/wall', bare: true, load: () => import('./pages/wall/Wall.svelte') },
   { path: '/status', access: 'public', bare: true, load: () => import('./pages/status/Status.svelte') },
+  { path: '/a/:ticket', access: 'public', bare: true, load: () => import('./pages/link/Acknowledge.svelte') },
   { path: '/sign-in', access: 'public', bare: true, load: () => import('./pages/account/SignIn.svelte') },
   { path: '/forgot', access: 'public', bare: true, load: () => import('./pages/account/Forgot.svelte') },
   { path: '/reset', access: 'public', bare: true, load: () => import('./pages/account/Reset.svelte') },

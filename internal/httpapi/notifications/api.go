@@ -3,6 +3,7 @@ package notifications
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -24,6 +25,8 @@ type Store interface {
 // durable, and known to the devices.
 type Writer interface {
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
+	// Acknowledge acknowledges an alert: CodeAlertNotFound, CodeAlertNotActive.
+	Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error)
 }
 
 // Config of the resources: everything but Notifier is needed.
@@ -39,6 +42,10 @@ type Config struct {
 	// Calls finds who would be notified of a critical alert that begins now at a site.
 	Calls func(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error)
 
+	// Card writes an alert for somebody who is shown it alone.
+	Card func(ctx context.Context, v *rimewatch.AlertView, l rimewatch.Locale) (wire.Card, error)
+
+	LinkKey   [32]byte // signs the links in messages
 	CursorKey [32]byte // keeps cursors from being forged
 }
 
@@ -57,7 +64,7 @@ func Routes(cfg Config) httpapi.Part {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
-		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes())
+		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes(), a.acknowledgementRoutes())
 	}
 }
 

@@ -219,9 +219,9 @@ func (s *Sender) html(m *message.Message) (string, error) {
 	}
 	err := s.page.Execute(&b, struct {
 		*message.Message
-		Colour, Dark         template.CSS // on white, and where the reader has it dark
-		Language, Open, Sent string
-	}{m, template.CSS(colour), template.CSS(dark), words.Language, words.Say("Open in Rimewatch"), strings.ReplaceAll(sent, " → ", "\u00a0→\u00a0")})
+		Colour, Dark               template.CSS // on white, and where the reader has it dark
+		Language, Open, Take, Sent string
+	}{m, template.CSS(colour), template.CSS(dark), words.Language, words.Say("Open in Rimewatch"), words.Say("Acknowledge"), strings.ReplaceAll(sent, " → ", "\u00a0→\u00a0")})
 	return b.String(), err
 }
 

@@ -37,6 +37,9 @@ type Data struct {
 	Link       string                 `json:"link"`             // where to look and to acknowledge, "" when the service does not know its address
 	Urgent     bool                   `json:"urgent"`
 	Locale     rimewatch.Locale       `json:"locale,omitzero"` // in which the texts are written
+	// Acknowledge is where the person who alone reads this acknowledges the alert without signing in, ""
+	// = nowhere. It is made for one attempt and kept nowhere.
+	Acknowledge string `json:"-"`
 }
 
 // Ref names something.
@@ -84,6 +87,8 @@ type Line struct {
 	Over     bool               `json:"over"`
 	Text     string             `json:"text"`
 	Link     string             `json:"link"`
+
+	Acknowledge string `json:"-"` // as in Data
 }
 
 // Context is what texts need to know beside the alert.
@@ -163,8 +168,11 @@ func (m *Message) Plain(limit int) string {
 	var b strings.Builder
 	d := &m.Data
 	end := ""
+	if d.Acknowledge != "" {
+		end = "\n" + d.words().Say("Acknowledge without signing in:") + "\n" + d.Acknowledge + "\n"
+	}
 	if d.Link != "" {
-		end = "\n" + d.Link + "\n"
+		end += "\n" + d.Link + "\n"
 	}
 	if d.Text != "" {
 		b.WriteString(d.Text + "\n")
@@ -184,6 +192,9 @@ func (m *Message) Plain(limit int) string {
 			break
 		}
 		b.WriteString("- " + l.Text + "\n")
+		if l.Acknowledge != "" && limit == 0 {
+			b.WriteString("  " + d.words().Say("Acknowledge") + ": " + l.Acknowledge + "\n")
+		}
 	}
 	b.WriteString(end)
 	return strings.TrimLeft(b.String(), "\n")

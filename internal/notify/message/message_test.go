@@ -286,3 +286,27 @@ func TestLinksNameTheWorkspace(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestWhereItIsAcknowledged: a message has the link of its alert, a list those of each that is open; a text
+// that is short has none of the latter.
+func TestWhereItIsAcknowledged(t *testing.T) {
+	c := context(t, at+3*rimewatch.Hour)
+	c.Alert = json.RawMessage(`{"id":12}`)
+	link := func(alertID, siteID int64) string { return fmt.Sprintf("https://x.example/a/%d-%d", alertID, siteID) }
+	one := c.Of(view(nil), message.Reason{Kind: rimewatch.DeliveryOpened})
+	one.LetAcknowledge(link)
+	if text := one.Plain(0); !strings.Contains(text, "\nAcknowledge without signing in:\nhttps://x.example/a/12-1\n") {
+		t.Errorf("%s", text)
+	}
+	over := *view(func(v *rimewatch.AlertView) {
+		v.ID, v.Status, v.Resolution, v.ResolvedAt = 13, rimewatch.AlertResolved, rimewatch.ResolvedAuto, at+2*rimewatch.Hour
+	})
+	list := c.Digest([]rimewatch.AlertView{*view(nil), over})
+	list.LetAcknowledge(link)
+	if text := list.Plain(0); strings.Count(text, "Acknowledge: https://x.example/a/12-1\n") != 1 || strings.Contains(text, "13-1") {
+		t.Errorf("%s", text)
+	}
+	if text := list.Plain(1000); strings.Contains(text, "/a/") {
+		t.Errorf("%s", text)
+	}
+}

@@ -33,8 +33,9 @@ type Rota struct {
 // Member is a person as far as it decides of what that person is notified.
 type Member struct {
 	UserID int64
-	Name   string          // as people are called: where somebody has no name, the address
-	Email  string          // as rimewatch.EmailKey has it
+	Name   string // as people are called: where somebody has no name, the address
+	Email  string // as rimewatch.EmailKey has it
+	Role   rimewatch.Role
 	Sites  rimewatch.Sites // that the person is limited to, nil = all
 }
 

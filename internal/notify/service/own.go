@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -25,7 +26,7 @@ type own struct {
 var texts = own{check: twilio.CheckSMS, request: text, says: twilio.Says}
 
 func text(ctx context.Context, u *url.URL, m *message.Message) (*http.Request, error) {
-	return twilio.SMS(ctx, u, m.Data.Headline()+"\n"+m.Data.Text, m.Data.Link)
+	return twilio.SMS(ctx, u, m.Data.Headline()+"\n"+m.Data.Text, cmp.Or(m.Data.Acknowledge, m.Data.Link)) // whose page leads to the other
 }
 
 // ownNames are the services of ownOf that shoutrrr has no name for.
