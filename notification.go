@@ -198,6 +198,7 @@ const (
 	DeliveryFallback  DeliveryKind = "fallback"  // another channel keeps failing
 	DeliveryReport    DeliveryKind = "report"    // a scheduled report
 	DeliveryEvent     DeliveryKind = "event"     // to a webhook; Body is nil in the store, which has the event
+	DeliveryHandOver  DeliveryKind = "hand_over" // somebody comes on duty, or goes
 	DeliveryUnrouted  DeliveryKind = "unrouted"  // a critical alert that no route brings to anybody
 )
 

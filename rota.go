@@ -22,10 +22,24 @@ type Rota struct {
 	Name        string
 	Shifts      []Shift
 	Overrides   []Override // in the order in which they apply
-	Revision    int64      // of what people set: 1 at first, grows with every change
-	CreatedAt   Time
-	UpdatedAt   Time
+	// TellHandOver is when those who come on duty and those who go are told of it.
+	TellHandOver TellHandOver
+	CalendarAt   Time  // when the link to its calendar was made, 0 = there is none; an older link does not work
+	Revision     int64 // of what people set: 1 at first, grows with every change
+	CreatedAt    Time
+	UpdatedAt    Time
 }
+
+// TellHandOver is when a hand-over is told.
+type TellHandOver string
+
+// The choices. Nobody is to be woken at the end of a quiet night, so that it is told while something is open
+// unless people choose otherwise.
+const (
+	TellOpen   TellHandOver = "open" // while an alert is that a route tells the rota of
+	TellAlways TellHandOver = "always"
+	TellNever  TellHandOver = "never"
+)
 
 // Shift is the duty of a member on some days of the week, by the clock on the wall.
 type Shift struct {
@@ -45,9 +59,12 @@ type Override struct {
 }
 
 // Check reports why r cannot be stored: CodeValidationFailed with the fields name, shifts,
-// overrides. That its members exist is for the store to know.
+// overrides, tell_hand_over. That its members exist is for the store to know.
 func (r *Rota) Check() error {
 	e := checkName(r.Name)
+	if r.TellHandOver != TellOpen && r.TellHandOver != TellAlways && r.TellHandOver != TellNever {
+		e = complain(e, "tell_hand_over", "must be open, always or never")
+	}
 	if len(r.Shifts) > MaxShifts {
 		e = complain(e, "shifts", "must not be more than %d", MaxShifts)
 	}

@@ -169,7 +169,7 @@ func TestOnDuty(t *testing.T) {
 // TestRotasThatCannotBe: shifts without days, swaps with oneself, spans that end before they begin.
 func TestRotasThatCannotBe(t *testing.T) {
 	at := rimewatch.TimeOf(time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC))
-	good := rimewatch.Rota{Name: "Nights", Shifts: []rimewatch.Shift{{Days: 1, From: 0, To: 0, UserID: 1}}, Overrides: []rimewatch.Override{{StartsAt: at, EndsAt: at + 1, InsteadOf: 1, UserID: 2}}}
+	good := rimewatch.Rota{Name: "Nights", TellHandOver: rimewatch.TellOpen, Shifts: []rimewatch.Shift{{Days: 1, From: 0, To: 0, UserID: 1}}, Overrides: []rimewatch.Override{{StartsAt: at, EndsAt: at + 1, InsteadOf: 1, UserID: 2}}}
 	if err := good.Check(); err != nil {
 		t.Fatal(err)
 	}

@@ -48,9 +48,11 @@ type Coverage struct {
 
 // RotaGaps are the spans during which nobody of a rota is on duty.
 type RotaGaps struct {
-	ID   int64     `json:"id"`
-	Name string    `json:"name"`
-	Gaps []DutyGap `json:"gaps"`
+	ID      int64     `json:"id"`
+	Name    string    `json:"name"`
+	Zone    string    `json:"timezone"` // of the clock that it goes by
+	SiteIDs []int64   `json:"site_ids"` // whose alerts routes bring to it; empty: any
+	Gaps    []DutyGap `json:"gaps"`
 }
 
 // DutyGap is a span during which nobody is on duty.

@@ -49,6 +49,15 @@ routes:
     match: {severities: [critical], sites: [Store 1, Store 2]}
     steps: [{after_s: 0, channels: [Hook]}, {after_s: 900, channels: [Standby, Hook]}]
     recovery: false
+  - name: On duty
+    match: {sites: [Store 1]}
+    steps: [{after_s: 0, targets: [{rota: Nights}]}, {after_s: 900, channels: [Hook], targets: [{member: o@example.com}, {contact: Store 1 / Polar Service}]}]
+rotas:
+  - name: Nights
+    site: Store 1
+    tell_hand_over: always
+    shifts: [{days: [mon, sun], from: "17:00", to: "08:00", member: o@example.com}]
+    overrides: [{starts_at: 2030-12-24T17:00:00+01:00, ends_at: 2030-12-26T07:00:00Z, instead_of: o@example.com, note: holiday}]
 sources:
   - {name: LoRa, template: chirpstack-v4, on_unknown: hold, site: Store 2}
 contacts:
@@ -93,7 +102,7 @@ func TestApply(t *testing.T) {
 	}
 	document := chain(4, 5)
 	p := make(document, apply.Options{})
-	if len(p.Steps) != 4+1+2+1+1+1+22 {
+	if len(p.Steps) != 4+1+1+2+2+1+1+22 {
 		t.Fatalf("%d steps: %q", len(p.Steps), lines(p))
 	}
 	given := map[string]string{}
@@ -167,6 +176,8 @@ func TestApplyRefuses(t *testing.T) {
 		{"rimewatch: 1\nsites: [{name: A}, {name: a}]", "there twice"},
 		{"rimewatch: 1\ndevices: [{serial: X, site: Nowhere}]", `"Nowhere" is neither`},
 		{"rimewatch: 1\nroutes: [{name: R, steps: [{delay_s: 0, channels: [Nobody]}]}]", `"Nobody" is neither`},
+		{"rimewatch: 1\nrotas: [{name: R, shifts: [{days: [mon], from: '00:00', to: '00:00', member: nobody@example.com}]}]", `"nobody@example.com" is neither`},
+		{"rimewatch: 1\nroutes: [{name: R, steps: [{after_s: 0, targets: [{rota: None}]}]}]", `rota: "None" is neither`},
 		{"rimewatch: 1\nchannels: [{name: H, kind: webhook, url: 'https://x.example', secret: whsec_x}]", "stands in the file"},
 		{"rimewatch: 1\nchannels: [{name: H, kind: service, url: 'slack://token@channel'}]", "stands in the file"},
 		{"rimewatch: 1\nchannels: [{name: H, kind: webhook, url: 'https://x.example', secret: $MISSING}]", "MISSING is not set"},

@@ -336,8 +336,10 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	if key, ok := strings.CutPrefix(r.URL.Path, "/in/"); ok {
 		return n.tokens.ofSecret(ctx, key)
 	}
-	if text, ok := strings.CutPrefix(r.URL.Path, notifications.TicketPath); ok {
-		return ticket.WorkspaceOf(text), nil
+	for _, links := range [...]string{notifications.TicketPath, ticket.CalendarPath} {
+		if text, ok := strings.CutPrefix(r.URL.Path, links); ok {
+			return ticket.WorkspaceOf(text), nil
+		}
 	}
 	if strings.HasPrefix(r.URL.Path, twilio.Path) {
 		return twilio.WorkspaceOf(r.URL.Path), nil

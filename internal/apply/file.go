@@ -23,6 +23,7 @@ type File struct {
 	Workspace map[string]any `yaml:"workspace,omitempty"`
 	Sites     []Thing        `yaml:"sites,omitempty"`
 	Contacts  []Thing        `yaml:"contacts,omitempty"`
+	Rotas     []Thing        `yaml:"rotas,omitempty"`
 	Channels  []Thing        `yaml:"channels,omitempty"`
 	Routes    []Thing        `yaml:"routes,omitempty"`
 	Sources   []Thing        `yaml:"sources,omitempty"`
@@ -30,7 +31,8 @@ type File struct {
 }
 
 // Thing is a resource by the members of the API's body. Others are named by what they are
-// called: site, sites, channels, fallback_channel.
+// called: site, sites, channels, fallback_channel, member, instead_of; what a step tells
+// beside channels is {rota: NAME}, {member: ADDRESS} or {contact: SITE / NAME}.
 type Thing = map[string]any
 
 // name returns what a thing is called: its name, of a contact with its site's, of a device
@@ -55,10 +57,14 @@ type kind struct {
 var kinds = []kind{
 	{"sites", "/sites", "site", []string{"name"}, func(f *File) *[]Thing { return &f.Sites }},
 	{"contacts", "/contacts", "contact", []string{"site", "name"}, func(f *File) *[]Thing { return &f.Contacts }},
+	{"rotas", "/rotas", "rota", []string{"name"}, func(f *File) *[]Thing { return &f.Rotas }},
 	{"channels", "/channels", "channel", []string{"name"}, func(f *File) *[]Thing { return &f.Channels }},
 	{"routes", "/routes", "route", []string{"name"}, func(f *File) *[]Thing { return &f.Routes }},
 	{"sources", "/sources", "source", []string{"name"}, func(f *File) *[]Thing { return &f.Sources }},
 }
+
+// members are named by their addresses; a file makes none.
+var members = kind{section: "members", path: "/members", one: "member", by: []string{"email"}}
 
 var devices = kind{"devices", "/devices", "device", []string{"serial"}, func(f *File) *[]Thing { return &f.Devices }}
 
@@ -71,6 +77,7 @@ type reference struct {
 var references = []reference{
 	{"site", "site_id", "sites", false}, {"sites", "site_ids", "sites", true},
 	{"channels", "channel_ids", "channels", true}, {"fallback_channel", "fallback_channel_id", "channels", false},
+	{"member", "member_id", "members", false}, {"instead_of", "instead_of", "members", false},
 }
 
 // secrets are members that may not stand in a file.

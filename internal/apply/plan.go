@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Step is one change that a Plan makes.
@@ -94,7 +95,7 @@ func same(want, has any) bool {
 	case given:
 		return masked(string(w), has)
 	case string:
-		return masked(w, has)
+		return masked(w, has) || sameMoment(w, has)
 	case map[string]any:
 		h, _ := has.(map[string]any)
 		for k, v := range w {
@@ -115,6 +116,14 @@ func same(want, has any) bool {
 		}
 		return plain(want) == plain(has)
 	}
+}
+
+// sameMoment reports whether two texts are one time.
+func sameMoment(want string, has any) bool {
+	text, _ := has.(string)
+	x, err := time.Parse(time.RFC3339, want)
+	y, bad := time.Parse(time.RFC3339, text)
+	return err == nil && bad == nil && x.Equal(y)
 }
 
 // mask stands in answers for the rest of an address that is a secret.

@@ -46,7 +46,7 @@ type Plan struct {
 
 // Make compares a file with a server.
 func Make(ctx context.Context, s Server, f *File, o Options) (*Plan, error) {
-	has, err := load(ctx, s)
+	has, err := load(ctx, s, namesMembers(f.Rotas, f.Routes))
 	if err != nil {
 		return nil, err
 	}
@@ -89,18 +89,34 @@ type state struct {
 	ids       map[string]map[string]any
 }
 
-func load(ctx context.Context, s Server) (*state, error) {
+// load reads what a server has; its members only where the file, or something there, names one.
+func load(ctx context.Context, s Server, people bool) (*state, error) {
 	x := &state{of: make(map[string]there), ids: make(map[string]map[string]any)}
 	names := make(map[string]map[string]string) // by section and number
+	lists := make(map[string][]map[string]any)
 	for i := range kinds {
-		k := &kinds[i]
-		list, err := all(ctx, s, k.path, k.section, nil)
+		list, err := all(ctx, s, kinds[i].path, kinds[i].section, nil)
 		if err != nil {
 			return nil, err
 		}
+		lists[kinds[i].section] = list
+	}
+	x.ids[members.section], names[members.section] = make(map[string]any), make(map[string]string)
+	if people || namesMembers(lists["rotas"], lists["routes"]) {
+		list, err := all(ctx, s, members.path, members.section, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range list {
+			name := members.name(t)
+			x.ids[members.section][strings.ToLower(name)], names[members.section][number(t["user_id"])] = t["user_id"], name
+		}
+	}
+	for i := range kinds {
+		k := &kinds[i]
 		x.ids[k.section], names[k.section] = make(map[string]any), make(map[string]string)
 		h := there{byName: make(map[string]map[string]any)}
-		for _, t := range list {
+		for _, t := range lists[k.section] {
 			if t["kind"] == "api" { // the source that stands for the API itself
 				continue
 			}
@@ -125,6 +141,31 @@ func load(ctx context.Context, s Server) (*state, error) {
 	x.workspace = w.Workspace
 	return x, nil
 }
+
+// namesMembers reports whether a rota or a step of a route may name a member.
+func namesMembers(rotas, routes []map[string]any) bool {
+	return len(rotas) > 0 || slices.ContainsFunc(routes, func(r map[string]any) bool {
+		steps, _ := r["steps"].([]any)
+		return slices.ContainsFunc(steps, func(s any) bool {
+			step, _ := s.(map[string]any)
+			return len(targetsOf(step)) > 0
+		})
+	})
+}
+
+// targetsOf are what a step tells beside channels.
+func targetsOf(step map[string]any) (list []map[string]any) {
+	all, _ := step["targets"].([]any)
+	for _, t := range all {
+		if m, is := t.(map[string]any); is {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// targets are the kinds of what a step tells beside channels, and their sections.
+var targets = map[string]string{"rota": "rotas", "member": "members", "contact": "contacts"}
 
 // all returns a whole list.
 func all(ctx context.Context, s Server, path, section string, query url.Values) (list []map[string]any, err error) {
@@ -172,12 +213,21 @@ func called(v any, names map[string]map[string]string) {
 					them = append(them, known[number(id)])
 				}
 				v[r.member] = them
-			} else if name := known[number(ids)]; ids != nil && name == "" && r.section == "channels" {
-				continue // of one that is not read yet
+			} else if name := known[number(ids)]; ids != nil && name == "" && (r.section == "channels" || r.section == "members") {
+				continue // of one that is not read yet; of a former member
 			} else if v[r.member] = nil; ids != nil {
 				v[r.member] = name
 			}
-			delete(v, r.id)
+			if r.member != r.id {
+				delete(v, r.id)
+			}
+		}
+		for _, t := range targetsOf(v) {
+			kind, _ := t["kind"].(string)
+			if name := names[targets[kind]][number(t["id"])]; name != "" {
+				clear(t)
+				t[kind] = name
+			}
 		}
 		for _, x := range v {
 			called(x, names)
@@ -191,7 +241,10 @@ func called(v any, names map[string]map[string]string) {
 
 // known refuses a file that names what neither it nor the server has.
 func (x *state) known(f *File) error {
-	have := make(map[string]map[string]bool)
+	have := map[string]map[string]bool{"members": {}}
+	for name := range x.ids["members"] {
+		have["members"][name] = true
+	}
 	for i := range kinds {
 		k := &kinds[i]
 		have[k.section] = make(map[string]bool)
@@ -210,6 +263,13 @@ func (x *state) known(f *File) error {
 				for _, name := range texts(v[r.member]) {
 					if !have[r.section][strings.ToLower(name)] {
 						return fmt.Errorf("%s: %q is neither in the file nor on the server", r.member, name)
+					}
+				}
+			}
+			for _, t := range targetsOf(v) {
+				for kind, section := range targets {
+					if name, is := t[kind].(string); is && !have[section][strings.ToLower(name)] {
+						return fmt.Errorf("%s: %q is neither in the file nor on the server", kind, name)
 					}
 				}
 			}
@@ -255,6 +315,9 @@ func (p *Plan) numbered(v any) any {
 		for k, x := range v {
 			out[k] = p.numbered(x)
 		}
+		if list := targetsOf(v); len(list) > 0 {
+			out["targets"] = p.targets(list)
+		}
 		for _, r := range references {
 			names, ok := v[r.member]
 			if !ok {
@@ -286,6 +349,20 @@ func (p *Plan) numbered(v any) any {
 	default:
 		return v
 	}
+}
+
+// targets are what a step tells beside channels, as the API takes it.
+func (p *Plan) targets(list []map[string]any) []any {
+	out := make([]any, len(list))
+	for i, t := range list {
+		out[i] = t
+		for kind, section := range targets {
+			if name, is := t[kind].(string); is {
+				out[i] = map[string]any{"kind": kind, "id": p.ids[section][strings.ToLower(name)]}
+			}
+		}
+	}
+	return out
 }
 
 // Run makes the changes and calls done after each, with what the server gives out only this
@@ -350,7 +427,7 @@ func (p *Plan) create(ctx context.Context, s *Step) (once map[string]string, err
 
 // volatile are members of answers that say how something is, and not what somebody wants.
 var volatile = []string{"id", "created_at", "updated_at", "failures", "last_error", "last_failure_at", "last_success_at", "working", "received", "key_prefix", "delete_at", "auto_register",
-	"status", "problem", "status_since", "last_message_at", "messages", "has_password", "client_id", "ended", "active"}
+	"on_duty", "gaps", "calendar_since", "status", "problem", "status_since", "last_message_at", "messages", "has_password", "client_id", "ended", "active"}
 
 // identity are members of a workspace that are its own, and which a file for several leaves out, and
 // second factors, which only a person demands.
@@ -361,7 +438,7 @@ var notWord = regexp.MustCompile(`[^A-Za-z0-9]+`)
 // Export writes the file that says what a workspace is. Secrets are not in it: an address that
 // holds one is a variable there, named after its channel.
 func Export(ctx context.Context, s Server) ([]byte, error) {
-	has, err := load(ctx, s)
+	has, err := load(ctx, s, false)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,11 @@ func Coverage(ctx context.Context, s CoverageStore, workspaceID int64, now rimew
 		narrow(c.Held, sites, s)
 	}
 	out := wire.NewCoverage(&c)
-	if store.SitesOf(ctx) == nil {
-		for _, x := range rules.Named() {
-			if gaps := rules.Gaps(x, now, now+wire.GapsAhead); len(gaps) > 0 {
-				out.Rotas = append(out.Rotas, wire.RotaGaps{ID: x.ID, Name: x.Name, Gaps: wire.NewDutyGaps(gaps)})
-			}
+	for _, x := range rules.Named() {
+		gaps := rules.Gaps(x, now, now+wire.GapsAhead)
+		sites, told := rules.SitesOf(x, store.SitesOf(ctx))
+		if len(gaps) > 0 && told {
+			out.Rotas = append(out.Rotas, wire.RotaGaps{ID: x.ID, Name: x.Name, Zone: x.Zone.String(), SiteIDs: sites, Gaps: wire.NewDutyGaps(gaps)})
 		}
 	}
 	for i := range out.Without {

@@ -15,7 +15,7 @@ const (
 	digestSearch = 30 * rimewatch.Day    // alerts triggered longer ago are not looked for among those that are over
 )
 
-// digests sends the digests that are due.
+// digests sends the digests that are due, and tells of hand-overs.
 func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 	list, err := s.store.Workspaces(ctx)
 	if err != nil {
@@ -32,6 +32,9 @@ func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 			if err := b.digest(&list[i], &routes[j], now); err != nil {
 				s.log.Error("digest", "workspace", list[i].ID, "route", routes[j].ID, "err", err)
 			}
+		}
+		if err := b.handOvers(&list[i], now); err != nil {
+			s.log.Error("hand-over of a rota", "workspace", list[i].ID, "err", err)
 		}
 	}
 	return nil
@@ -55,7 +58,9 @@ func (b *batch) digest(w *rimewatch.Workspace, r *rimewatch.Route, now rimewatch
 	list := plan.Digest(r, &full.rules, alerts, due, now, zone)
 	for i := range list {
 		d := &list[i]
-		body, err := s.context(w, localeOf(full.rules.Channels, d.ChannelID), d.Key, zone, now).Digest(d.Alerts).Encode()
+		c := s.context(w, localeOf(full.rules.Channels, d.ChannelID), d.Key, zone, now)
+		c.Contacts = contactsOf(&full.rules, d.Alerts...)
+		body, err := c.Digest(d.Alerts).Encode()
 		d.Body = body
 		if err := s.put(&d.Delivery, err); err != nil {
 			return err

@@ -38,6 +38,7 @@ type planner struct {
 	open     map[int64]*look           // those of them of which transitions are not planned
 	active   map[int64]map[int64]bool  // active alerts by workspace
 	digested map[int64]rimewatch.Time  // by route: the last digest that is dealt with
+	handed   map[int64]rimewatch.Time  // by rota: until when hand-overs are dealt with
 	digestAt rimewatch.Time            // when digests and reports are looked at next
 	zones    map[string]*time.Location // by name
 }
@@ -47,6 +48,7 @@ func (p *planner) init() {
 	p.open = make(map[int64]*look)
 	p.active = make(map[int64]map[int64]bool)
 	p.digested = make(map[int64]rimewatch.Time)
+	p.handed = make(map[int64]rimewatch.Time)
 	p.zones = make(map[string]*time.Location)
 }
 
@@ -576,11 +578,7 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 	for i := range wanted {
 		d := wanted[i].Delivery
 		c := b.s.context(&w.Workspace, localeOf(w.rules.Channels, d.ChannelID), d.Key, in.Zone, in.Now)
-		for i := range w.rules.Contacts {
-			if x := &w.rules.Contacts[i]; v.Site != nil && x.SiteID == v.Site.ID {
-				c.Contacts = append(c.Contacts, *x)
-			}
-		}
+		c.Contacts = contactsOf(&w.rules, *v)
 		var err error
 		if c.Alert, err = wire.AppendJSON(nil, wire.NewAlert(v, phrase.In(c.Locale).For(v))); err != nil {
 			return err
@@ -596,6 +594,19 @@ func (b *batch) write(v *rimewatch.AlertView, w *workspace, in *plan.Input, want
 		b.deliveries = append(b.deliveries, &d)
 	}
 	return nil
+}
+
+// contactsOf are whom to call about those alerts that are active.
+func contactsOf(r *plan.Rules, alerts ...rimewatch.AlertView) (list []rimewatch.Contact) {
+	for i := range r.Contacts {
+		x := &r.Contacts[i]
+		if slices.ContainsFunc(alerts, func(v rimewatch.AlertView) bool {
+			return v.Status == rimewatch.AlertActive && v.Site != nil && x.SiteID == v.Site.ID
+		}) {
+			list = append(list, *x)
+		}
+	}
+	return list
 }
 
 // store makes a batch durable and hands its deliveries to their lanes, urgent ones first.

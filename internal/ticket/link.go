@@ -13,12 +13,14 @@ type Purpose int64
 const (
 	Acknowledge Purpose = 1 // an alert, by a person who is not signed in
 	Order       Purpose = 2 // doing a work order, by whoever it was sent to
+	Calendar    Purpose = 3 // reading a rota
 )
 
 // Where the pages are that links lead to, each with a ticket behind it.
 const (
 	AcknowledgePath = "/a/"
 	OrderPath       = "/o/"
+	CalendarPath    = "/cal/" // and ".ics" behind the ticket
 )
 
 // AcknowledgeLife is for how long a link may acknowledge after it was sent. It is not longer than
@@ -29,10 +31,10 @@ const AcknowledgeLife = rimewatch.Day
 type Link struct {
 	Purpose     Purpose
 	WorkspaceID int64
-	Expires     rimewatch.Time
-	ID          int64 // of the alert or order
-	UserID      int64 // of whoever it acts as, 0 = somebody outside
-	ChannelID   int64 // that it was sent through, 0 = none
+	Expires     rimewatch.Time // of a calendar: when the link was made
+	ID          int64          // of the alert or order
+	UserID      int64          // of whoever it acts as, 0 = somebody outside
+	ChannelID   int64          // that it was sent through, 0 = none
 }
 
 // Encode returns the ticket.
@@ -52,5 +54,5 @@ func ParseLink(key []byte, text string, p Purpose) (l Link, ok bool) {
 // WorkspaceOf returns the workspace that the ticket of a link claims, 0 when it names none.
 func WorkspaceOf(text string) int64 {
 	text, _, _ = strings.Cut(text, "/")
-	return Claimed(text, 1)
+	return Claimed(strings.TrimSuffix(text, ".ics"), 1)
 }

@@ -38,7 +38,7 @@ const (
 
 // Encode returns the ticket for use in a URL.
 func (t *Ticket) Encode(key []byte) string {
-	numbers := []int64{t.WorkspaceID, t.ChannelID, int64(t.Expires), int64(t.Nonce)}
+	numbers := append(make([]int64, 0, 4+len(t.Alerts)), t.WorkspaceID, t.ChannelID, int64(t.Expires), int64(t.Nonce))
 	last := int64(0)
 	for _, id := range t.Alerts {
 		numbers = append(numbers, id-last)

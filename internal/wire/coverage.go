@@ -16,7 +16,7 @@ type Coverage struct {
 	Count     int           `json:"count" doc:"Sites where nobody would be."`
 	Without   []CoverageGap `json:"sites_without" doc:"The first 20 of them, by id."`
 	Reason    *string       `json:"reason" doc:"The first thing to mend: no_channel, off (all are disabled), failing, untested, no_route or silenced; more may be added. null while somebody is reachable everywhere."`
-	Rotas     []RotaGaps    `json:"rota_gaps" doc:"Rotas that routes name and by which nobody is on duty at times within a week from now. Empty for somebody who is limited to sites."`
+	Rotas     []RotaGaps    `json:"rota_gaps" doc:"Rotas that routes name and by which nobody is on duty at times within a week from now; for somebody who is limited to sites those that are told of these."`
 	Silences  []Hold        `json:"silences" doc:"Silences and maintenance windows that hold messages back now, the last to end first."`
 }
 

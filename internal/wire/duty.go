@@ -31,7 +31,9 @@ func NewDutyGaps(list []rimewatch.Duty) []DutyGap {
 
 // RotaGaps are the gaps of a rota that routes name.
 type RotaGaps struct {
-	ID   int64     `json:"id" doc:"Of the rota."`
-	Name string    `json:"name"`
-	Gaps []DutyGap `json:"gaps"`
+	ID      int64     `json:"id" doc:"Of the rota."`
+	Name    string    `json:"name"`
+	Zone    string    `json:"timezone" doc:"Of the clock that it goes by."`
+	SiteIDs []int64   `json:"site_ids" doc:"Sites whose alerts routes bring to it, of those that you may see. Empty: of any site."`
+	Gaps    []DutyGap `json:"gaps"`
 }

@@ -151,15 +151,16 @@ func (a *api) useLink(ctx context.Context, in *TicketInput) (AcknowledgementData
 }
 
 func (a *api) acknowledgementRoutes() []httpapi.Route {
-	also := []rimewatch.Code{rimewatch.CodeNotFound, rimewatch.CodeForbidden, rimewatch.CodeRateLimited}
+	look := []rimewatch.Code{rimewatch.CodeNotFound, rimewatch.CodeForbidden, rimewatch.CodeRateLimited}
+	use := []rimewatch.Code{rimewatch.CodeNotFound, rimewatch.CodeForbidden, rimewatch.CodeRateLimited, rimewatch.CodeConflict, rimewatch.CodeAlertNotActive}
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: acknowledgements + "{ticket}", ID: "look-at-acknowledgement", Tag: "Alerts", Summary: "See what the link of a message acknowledges", Access: httpapi.Public, Also: also,
+			Method: http.MethodGet, Path: acknowledgements + "{ticket}", ID: "look-at-acknowledgement", Tag: "Alerts", Summary: "See what the link of a message acknowledges", Access: httpapi.Public, Also: look,
 			Description: "A message about an alert that goes to one member alone has a link that works for 24 hours. Looking changes nothing.",
 			Bind:        httpapi.Handle(a.lookAtLink),
 		},
 		{
-			Method: http.MethodPost, Path: acknowledgements + "{ticket}", ID: "use-acknowledgement", Tag: "Alerts", Summary: "Acknowledge by the link of a message", Access: httpapi.Public, Also: append(also, rimewatch.CodeConflict, rimewatch.CodeAlertNotActive),
+			Method: http.MethodPost, Path: acknowledgements + "{ticket}", ID: "use-acknowledgement", Tag: "Alerts", Summary: "Acknowledge by the link of a message", Access: httpapi.Public, Also: use,
 			Description: "Acts as the member that the message went to, once. 409 says what is so where there is nothing to acknowledge, 403 that the link has expired or the person may not any more.",
 			Bind:        httpapi.Handle(a.useLink),
 		},

@@ -1,6 +1,7 @@
 package notifications
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -14,15 +15,17 @@ import (
 
 // Rota is who is on duty, week by week.
 type Rota struct {
-	ID        int64               `json:"id"`
-	Name      string              `json:"name"`
-	SiteID    *int64              `json:"site_id" doc:"Whose clock it goes by; null = the workspace's."`
-	Shifts    []Shift             `json:"shifts"`
-	Overrides []Override          `json:"overrides" doc:"Swaps, holidays and other changes, in the order in which they apply."`
-	OnDuty    []wire.PersonOnDuty `json:"on_duty" doc:"Who is on duty now."`
-	Gaps      []wire.DutyGap      `json:"gaps" doc:"When nobody is on duty within a week from now."`
-	CreatedAt rimewatch.Time      `json:"created_at" nullable:"false"`
-	UpdatedAt rimewatch.Time      `json:"updated_at" nullable:"false"`
+	ID            int64                  `json:"id"`
+	Name          string                 `json:"name"`
+	SiteID        *int64                 `json:"site_id" doc:"Whose clock it goes by; null = the workspace's."`
+	Shifts        []Shift                `json:"shifts"`
+	Overrides     []Override             `json:"overrides" doc:"Swaps, holidays and other changes, in the order in which they apply."`
+	TellHandOver  rimewatch.TellHandOver `json:"tell_hand_over" enum:"open,always,never" doc:"When those who come on duty and those who go are told of it, over their own channels: while an alert is open that a route tells the rota of, at each hand-over, or never."`
+	CalendarSince rimewatch.Time         `json:"calendar_since" doc:"When the link to its calendar was made; null = it has none."`
+	OnDuty        []wire.PersonOnDuty    `json:"on_duty" doc:"Who is on duty now."`
+	Gaps          []wire.DutyGap         `json:"gaps" doc:"When nobody is on duty within a week from now."`
+	CreatedAt     rimewatch.Time         `json:"created_at" nullable:"false"`
+	UpdatedAt     rimewatch.Time         `json:"updated_at" nullable:"false"`
 }
 
 // Shift is the duty of a member on some days of the week.
@@ -78,11 +81,15 @@ type roster struct {
 
 func (a *api) roster(ctx context.Context) (x roster, err error) {
 	c := httpapi.CallOf(ctx)
-	x.now = c.Now
-	if x.zone, err = a.calendars(ctx); err != nil {
+	return a.rosterOf(ctx, c.Workspace(), c.Now)
+}
+
+func (a *api) rosterOf(ctx context.Context, workspaceID int64, now rimewatch.Time) (x roster, err error) {
+	x.now = now
+	if x.zone, err = a.calendarsOf(ctx, workspaceID); err != nil {
 		return x, err
 	}
-	members, err := a.Store.People().Members(ctx, c.Workspace())
+	members, err := a.Store.People().Members(ctx, workspaceID)
 	x.names = make(map[int64]string, len(members))
 	for i := range members {
 		x.names[members[i].UserID] = members[i].Name
@@ -107,6 +114,7 @@ func (x *roster) onDuty(r *rimewatch.Rota, at rimewatch.Time) []wire.PersonOnDut
 func (x *roster) json(r *rimewatch.Rota) Rota {
 	out := Rota{
 		ID: r.ID, Name: r.Name, SiteID: wire.OrNull(r.SiteID), Shifts: make([]Shift, len(r.Shifts)), Overrides: make([]Override, len(r.Overrides)),
+		TellHandOver: r.TellHandOver, CalendarSince: r.CalendarAt,
 		OnDuty: x.onDuty(r, x.now), Gaps: wire.NewDutyGaps(r.Gaps(x.now, x.now+wire.GapsAhead, x.zone(r.SiteID), x.known)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	for i, s := range r.Shifts {
@@ -154,15 +162,16 @@ func (a *api) showRota(ctx context.Context, r *rimewatch.Rota) (RotaData, error)
 
 // RotaCreate is the body that makes a rota.
 type RotaCreate struct {
-	Name      string     `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
-	SiteID    *int64     `json:"site_id,omitempty" nullable:"true" minimum:"1"`
-	Shifts    []Shift    `json:"shifts,omitempty" maxItems:"100" doc:"Without any nobody is on duty."`
-	Overrides []Override `json:"overrides,omitempty" maxItems:"200"`
+	Name         string                 `json:"name" minLength:"1" maxLength:"200" doc:"Unique in the workspace, without case."`
+	SiteID       *int64                 `json:"site_id,omitempty" nullable:"true" minimum:"1"`
+	Shifts       []Shift                `json:"shifts,omitempty" maxItems:"100" doc:"Without any nobody is on duty."`
+	Overrides    []Override             `json:"overrides,omitempty" maxItems:"200"`
+	TellHandOver rimewatch.TellHandOver `json:"tell_hand_over,omitempty" enum:"open,always,never" doc:"Default: open."`
 }
 
 func newRota(ctx context.Context, b *RotaCreate) (rimewatch.Rota, error) {
 	c := httpapi.CallOf(ctx)
-	r := rimewatch.Rota{WorkspaceID: c.Workspace(), Name: b.Name, Shifts: shiftsOf(b.Shifts), Overrides: overridesOf(b.Overrides), CreatedAt: c.Now, UpdatedAt: c.Now}
+	r := rimewatch.Rota{WorkspaceID: c.Workspace(), Name: b.Name, Shifts: shiftsOf(b.Shifts), Overrides: overridesOf(b.Overrides), TellHandOver: cmp.Or(b.TellHandOver, rimewatch.TellOpen), CreatedAt: c.Now, UpdatedAt: c.Now}
 	if b.SiteID != nil {
 		r.SiteID = *b.SiteID
 	}
@@ -171,16 +180,18 @@ func newRota(ctx context.Context, b *RotaCreate) (rimewatch.Rota, error) {
 
 // RotaUpdate is the body that changes a rota. Absent fields stay as they are.
 type RotaUpdate struct {
-	Name      *string                 `json:"name,omitempty" minLength:"1" maxLength:"200"`
-	SiteID    httpapi.Optional[int64] `json:"site_id,omitempty" minimum:"1" doc:"null = the workspace's clock."`
-	Shifts    *[]Shift                `json:"shifts,omitempty" maxItems:"100" doc:"Replaces all shifts."`
-	Overrides *[]Override             `json:"overrides,omitempty" maxItems:"200" doc:"Replaces all overrides."`
+	Name         *string                 `json:"name,omitempty" minLength:"1" maxLength:"200"`
+	SiteID       httpapi.Optional[int64] `json:"site_id,omitempty" minimum:"1" doc:"null = the workspace's clock."`
+	Shifts       *[]Shift                `json:"shifts,omitempty" maxItems:"100" doc:"Replaces all shifts."`
+	Overrides    *[]Override             `json:"overrides,omitempty" maxItems:"200" doc:"Replaces all overrides."`
+	TellHandOver *rimewatch.TellHandOver `json:"tell_hand_over,omitempty" enum:"open,always,never"`
 }
 
 func editRota(ctx context.Context, b *RotaUpdate) (func(*rimewatch.Rota) error, error) {
 	now := httpapi.CallOf(ctx).Now
 	return func(r *rimewatch.Rota) error {
 		httpapi.Sent(&r.Name, b.Name)
+		httpapi.Sent(&r.TellHandOver, b.TellHandOver)
 		b.SiteID.Set(&r.SiteID, 0)
 		if b.Shifts != nil {
 			r.Shifts = shiftsOf(*b.Shifts)
@@ -237,11 +248,11 @@ func (a *api) rotaRoutes() []httpapi.Route {
 		DeleteText: "409 while a route names it.",
 		Also:       []rimewatch.Code{rimewatch.CodeConflict}, DeleteAlso: []rimewatch.Code{rimewatch.CodeConflict},
 	}
-	return []httpapi.Route{
+	return append(a.calendarRoutes(), []httpapi.Route{
 		httpapi.List(r, httpapi.All, a.listRotas), httpapi.Create(r, newRota, a.showRota), httpapi.Get(r, a.showRota), httpapi.Update(r, editRota, a.showRota), httpapi.Delete(r),
 		{
 			Method: http.MethodGet, Path: "/v1/rotas/{id}/on-duty", ID: "get-on-duty", Tag: "Notifications", Summary: "Find who is on duty", Access: admin, Bind: httpapi.Handle(a.onDuty),
 			Description: "At a moment, by the clock of the rota's site.",
 		},
-	}
+	}...)
 }

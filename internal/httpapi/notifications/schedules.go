@@ -39,12 +39,16 @@ type ReportScheduleList struct {
 // calendars returns the time zone of a site of the caller's workspace; that of the
 // workspace for no site, and for one that is not there.
 func (a *api) calendars(ctx context.Context) (func(siteID int64) *time.Location, error) {
-	c := httpapi.CallOf(ctx)
-	w, err := a.Auth().Workspace(ctx, c.Principal)
+	return a.calendarsOf(ctx, httpapi.CallOf(ctx).Workspace())
+}
+
+func (a *api) calendarsOf(ctx context.Context, workspaceID int64) (func(siteID int64) *time.Location, error) {
+	by := account.Operator(workspaceID)
+	w, err := a.Auth().Workspace(ctx, by)
 	if err != nil {
 		return nil, err
 	}
-	sites, err := a.Sites.Sites(account.Operator(c.Workspace())).List(ctx, c.Workspace())
+	sites, err := a.Sites.Sites(by).List(ctx, workspaceID)
 	if err != nil {
 		return nil, err
 	}

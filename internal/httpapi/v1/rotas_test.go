@@ -39,7 +39,11 @@ func TestRotas(t *testing.T) {
 		{name: "a channel", req: mine(post("/v1/channels", "", `{"name":"Kitchen","kind":"email","to":["kitchen@example.com"]}`)), status: 201},
 		{name: "a route of all kinds", req: mine(post("/v1/routes", "", `{"name":"R","steps":[{"after_s":0,"targets":[{"kind":"channel","id":1},{"kind":"rota","id":1},{"kind":"member","id":1}]}]}`)), status: 201, want: map[string]any{
 			"data.route.steps.0.channel_ids": "[1]", "data.route.steps.0.targets.0.kind": "rota", "data.route.steps.0.targets.1.kind": "member", "data.route.steps.0.targets.2": nil}},
-		{name: "the gap is seen ahead", req: get("/v1/notifications/coverage", r.read), status: 200, want: map[string]any{"data.coverage.rota_gaps.0.name": "Nights", "data.coverage.rota_gaps.0.gaps.0.from": r.now()}},
+		{name: "the gap is seen ahead", req: get("/v1/notifications/coverage", r.read), status: 200, want: map[string]any{"data.coverage.rota_gaps.0.name": "Nights", "data.coverage.rota_gaps.0.gaps.0.from": r.now(), "data.coverage.rota_gaps.0.site_ids": "[]", "data.coverage.rota_gaps.0.timezone": "Asia/Tokyo"}},
+		{name: "a route of one site", req: mine(patch("/v1/routes/1", "", `{"match":{"site_ids":[1]}}`)), status: 200},
+		{name: "it names that site", req: get("/v1/notifications/coverage", r.read), status: 200, want: map[string]any{"data.coverage.rota_gaps.0.site_ids": "[1]"}},
+		{name: "when a hand-over is told", req: mine(patch("/v1/rotas/1", "", `{"tell_hand_over":"never"}`)), status: 200, want: map[string]any{"data.rota.tell_hand_over": "never"}},
+		{name: "a choice that is none", req: mine(patch("/v1/rotas/1", "", `{"tell_hand_over":"sometimes"}`)), status: 422, code: rimewatch.CodeValidationFailed},
 		{name: "not by others", req: get("/v1/notifications/coverage", r.otherFull), status: 200, want: map[string]any{"data.coverage.rota_gaps": "[]"}},
 		{name: "a rota that a route names stays", req: mine(remove("/v1/rotas/1", "")), status: 409, code: rimewatch.CodeConflict},
 		{name: "the route goes", req: mine(remove("/v1/routes/1", "")), status: 200},

@@ -75,9 +75,7 @@ func (c *Context) open(d *Data, v *rimewatch.AlertView, r Reason) {
 	d.Text = strings.Join(sentences, " ")
 	c.facts(d, v)
 	d.fact(w.Say("Since"), w.Sayf("%s, %s ago", w.Moment(began(v)), w.span(c.Now.Sub(began(v)))))
-	for i := range c.Contacts[:min(len(c.Contacts), maxCalls)] {
-		d.fact(w.Say("Call"), call(&c.Contacts[i]))
-	}
+	c.calls(d)
 	d.fact(w.Say("Workspace"), c.Workspace.Name)
 	if d.Link != "" && r.Kind != rimewatch.DeliveryRepeat {
 		d.fact(w.Say("To do"), w.Say("Acknowledge it using the link, so that nobody else is woken."))
@@ -149,6 +147,14 @@ func (c *Context) facts(d *Data, v *rimewatch.AlertView) {
 func (d *Data) fact(label, value string) {
 	if value != "" {
 		d.Facts = append(d.Facts, Fact{label, value})
+	}
+}
+
+// calls adds whom to call.
+func (c *Context) calls(d *Data) {
+	label := c.words().Say("Call")
+	for i := range c.Contacts[:min(len(c.Contacts), maxCalls)] {
+		d.fact(label, call(&c.Contacts[i]))
 	}
 }
 

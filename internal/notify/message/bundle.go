@@ -40,6 +40,11 @@ func Bundle(list []*Message) *Message {
 	}
 	for _, one := range list {
 		m.Data.Alerts = append(m.Data.Alerts, lineOf(&one.Data, len(sites) > 1 || nowhere))
+		for _, f := range one.Data.Facts {
+			if f.Label == w.Say("Call") && len(m.Data.Facts) < maxCalls && !slices.Contains(m.Data.Facts, f) {
+				m.Data.Facts = append(m.Data.Facts, f)
+			}
+		}
 	}
 	slices.SortStableFunc(m.Data.Alerts, func(a, b Line) int { return cmp.Compare(rank(a), rank(b)) })
 	if n := fitting(m.Data.Alerts); n < len(m.Data.Alerts) {

@@ -64,3 +64,19 @@ func TestPlainWithin(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestWhomToCallAboutSeveral: a bundle, a digest and a hand-over say once whom to call about what is active.
+func TestWhomToCallAboutSeveral(t *testing.T) {
+	c := context(t, at+2*rimewatch.Hour)
+	opened := message.Reason{Kind: rimewatch.DeliveryOpened}
+	c.Contacts = []rimewatch.Contact{{Name: "Polar Service", Phone: "555-0142", Note: "contract 4711"}}
+	for name, m := range map[string]*message.Message{
+		"a bundle":    message.Bundle([]*message.Message{c.Of(view(nil), opened), c.Of(view(nil), opened)}),
+		"a digest":    c.Digest([]rimewatch.AlertView{*view(nil)}),
+		"a hand-over": c.HandOver(&message.HandOver{Rota: "Nights", Comes: true, Alerts: []rimewatch.AlertView{*view(nil)}}),
+	} {
+		if text := m.Plain(0); strings.Count(text, "Call: Polar Service: 555-0142 (contract 4711)\n") != 1 {
+			t.Errorf("%s:\n%s", name, text)
+		}
+	}
+}

@@ -11,9 +11,12 @@ import (
 func (m *Message) LetAcknowledge(link func(alertID, siteID int64) string) {
 	d := &m.Data
 	switch d.Kind {
-	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryUnrouted, rimewatch.DeliveryDigest:
+	case rimewatch.DeliveryOpened, rimewatch.DeliveryEscalated, rimewatch.DeliveryRepeat, rimewatch.DeliveryUnrouted, rimewatch.DeliveryDigest, rimewatch.DeliveryHandOver:
 	default:
 		return
+	}
+	if m.Type == dutyEnded {
+		return // it is somebody else's now
 	}
 	var alert struct{ ID int64 }
 	if json.Unmarshal(d.Alert, &alert) == nil && alert.ID != 0 {
@@ -24,7 +27,7 @@ func (m *Message) LetAcknowledge(link func(alertID, siteID int64) string) {
 		d.Acknowledge = link(alert.ID, site)
 	}
 	for i := range d.Alerts {
-		if l := &d.Alerts[i]; !l.Over && l.ID != 0 {
+		if l := &d.Alerts[i]; !l.Over && !l.Acknowledged && l.ID != 0 {
 			l.Acknowledge = link(l.ID, l.SiteID)
 		}
 	}

@@ -85,8 +85,10 @@ type Line struct {
 	SiteID   int64              `json:"site_id,omitempty"`
 	Severity rimewatch.Severity `json:"severity"`
 	Over     bool               `json:"over"`
-	Text     string             `json:"text"`
-	Link     string             `json:"link"`
+	// Acknowledged is set where somebody has the alert already.
+	Acknowledged bool   `json:"acknowledged,omitempty"`
+	Text         string `json:"text"`
+	Link         string `json:"link"`
 
 	Acknowledge string `json:"-"` // as in Data
 }

@@ -16,10 +16,7 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 	open := 0
 	for i := range list {
 		v := &list[i]
-		l := Line{ID: v.ID, Severity: v.Severity, Over: v.Status == rimewatch.AlertResolved, Link: c.alertLink(v.ID)}
-		if v.Site != nil {
-			l.SiteID = v.Site.ID
-		}
+		l := c.line(v)
 		if l.Over {
 			l.Text = w.Sayf("Resolved: %s: %s for %s, until %s", w.who(v), w.Lower(w.Title(&v.Alert)), w.span(v.ResolvedAt.Sub(began(v))), w.Moment(v.ResolvedAt))
 		} else {
@@ -29,11 +26,10 @@ func (c *Context) Digest(list []rimewatch.AlertView) *Message {
 		l.Text += at(v)
 		d.Alerts = append(d.Alerts, l)
 	}
-	if n := fitting(d.Alerts); n < len(d.Alerts) {
-		d.Alerts = append(d.Alerts[:n], Line{Text: w.Sayf("and %d more", len(list)-n), Link: c.link("/alerts")})
-	}
+	c.bound(d)
 	d.entitle(w.Say("digest"), c.Workspace.Name+": "+w.counted(open, len(list)-open))
 	d.Text = w.Sayf("Warnings in %s as of %s.", c.Workspace.Name, w.Moment(c.Now))
+	c.calls(d)
 	d.Link = c.link("/alerts")
 	return m
 }

@@ -120,14 +120,36 @@ func (r *Rules) Named() (list []*Rota) {
 	for i := range r.Rotas {
 		t := rimewatch.Target{Kind: rimewatch.TargetRota, ID: r.Rotas[i].ID}
 		for j := range r.Routes {
-			x := &r.Routes[j]
-			if x.Enabled && slices.ContainsFunc(x.Steps, func(s rimewatch.RouteStep) bool { return slices.Contains(s.Targets, t) }) {
+			if x := &r.Routes[j]; x.Enabled && names(x, t) {
 				list = append(list, &r.Rotas[i])
 				break
 			}
 		}
 	}
 	return list
+}
+
+// SitesOf are the sites whose alerts routes bring to a rota, of those that somebody may see; none of them is named
+// where it is told of any. told: there is one.
+func (r *Rules) SitesOf(x *Rota, may rimewatch.Sites) (list []int64, told bool) {
+	list = []int64{}
+	t := rimewatch.Target{Kind: rimewatch.TargetRota, ID: x.ID}
+	for i := range r.Routes {
+		route := &r.Routes[i]
+		if !route.Enabled || !names(route, t) {
+			continue
+		}
+		if len(route.Match.SiteIDs) == 0 {
+			return []int64{}, true
+		}
+		for _, id := range route.Match.SiteIDs {
+			if may.Has(id) && !slices.Contains(list, id) {
+				list = append(list, id)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list, len(list) > 0
 }
 
 // Gaps are the spans from a moment to another during which nobody of a rota is on duty.

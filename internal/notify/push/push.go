@@ -129,7 +129,7 @@ func (s *Sender) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *me
 func within(m *message.Message, sites rimewatch.Sites) (*message.Message, bool) {
 	d := m.Data
 	switch {
-	case sites == nil, d.Kind == rimewatch.DeliveryTest:
+	case sites == nil, d.Kind == rimewatch.DeliveryTest, d.Kind == rimewatch.DeliveryHandOver && len(d.Alerts) == 0:
 		return m, true
 	case len(d.Alerts) == 0:
 		return m, d.Site != nil && sites.Has(d.Site.ID)

@@ -76,7 +76,7 @@ func kinds() []kind {
 				user := f.member(w)
 				return rimewatch.Rota{
 					WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Nights ", n), Shifts: []rimewatch.Shift{{Days: 65, From: 1020, To: 480, UserID: user}},
-					Overrides: []rimewatch.Override{{StartsAt: t0, EndsAt: t0 + 1, InsteadOf: user, Note: "holiday"}}, CreatedAt: t0, UpdatedAt: t0,
+					Overrides: []rimewatch.Override{{StartsAt: t0, EndsAt: t0 + 1, InsteadOf: user, Note: "holiday"}}, TellHandOver: rimewatch.TellAlways, CalendarAt: t0 + 7, CreatedAt: t0, UpdatedAt: t0,
 				}
 			},
 			key: func(x *rimewatch.Rota) key {

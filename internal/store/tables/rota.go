@@ -17,6 +17,8 @@ const rotaSQL = `CREATE TABLE rota (
 	created_at INTEGER NOT NULL,
 	updated_at INTEGER NOT NULL,
 	revision INTEGER NOT NULL DEFAULT 1,
+	tell_hand_over TEXT NOT NULL,
+	calendar_at INTEGER NOT NULL,
 	UNIQUE (workspace_id, name_key)
 ) STRICT`
 
@@ -30,7 +32,7 @@ var rotaTable = resource[rimewatch.Rota]{
 	shape: resourceOf("rota", errRota, errRotaTaken, rotaKey, func(r *rimewatch.Rota) []column {
 		return []column{
 			col("site_id", number(&r.SiteID)), col("name", text(&r.Name)), nameKey(r.Name), col("shifts", document(&r.Shifts)), col("overrides", document(&r.Overrides)),
-			col("updated_at", number(&r.UpdatedAt)),
+			col("tell_hand_over", text(&r.TellHandOver)), col("calendar_at", number(&r.CalendarAt)), col("updated_at", number(&r.UpdatedAt)),
 		}
 	}),
 	created: "rota.created", updated: "rota.updated", deleted: "rota.deleted",
@@ -39,7 +41,7 @@ var rotaTable = resource[rimewatch.Rota]{
 	most:  func(store.Quotas) int { return rimewatch.MaxRotas }, kind: rimewatch.Sentencef("rotas"),
 	refers: checkDuty,
 	fields: func(r *rimewatch.Rota) store.Fields {
-		return store.Fields{"site_id": r.SiteID, "name": r.Name, "shifts": written(r.Shifts), "overrides": written(r.Overrides)}
+		return store.Fields{"site_id": r.SiteID, "name": r.Name, "shifts": written(r.Shifts), "overrides": written(r.Overrides), "tell_hand_over": r.TellHandOver, "calendar_since": r.CalendarAt}
 	},
 }
 
