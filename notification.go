@@ -38,6 +38,10 @@ type Channel struct {
 	CreatedAt   Time
 	UpdatedAt   Time
 
+	OwnerID int64       // the member whose own way it is, 0 = nobody's, or by To the one whose address that is
+	AfterS  int         // of an own way: s that it waits for the member to take the alert on that came by another of theirs
+	Quiet   *QuietHours // of an own way: warnings wait until they are over, nil = at any time
+
 	Locale // of those who read what it brings
 	ChannelHealth
 }
@@ -241,6 +245,8 @@ const (
 	MaxChannels           = 100 // of a workspace
 	MaxRoutes             = 100 // of a workspace
 	MaxURLLen             = 2000
+	MaxWays               = 10   // of a member, beside devices
+	MaxWayAfterS          = 3600 // of an own way
 	MaxCommentLen         = 500
 	MaxDeliveryKeyLen     = 200
 	MaxDeliveryErrorLen   = 1000
@@ -265,7 +271,7 @@ const (
 )
 
 // Check reports why c cannot be stored: CodeValidationFailed with the
-// fields name, kind, to, url, secret, fallback_channel_id, language, units, clock, dates.
+// fields name, kind, to, url, secret, owner_id, after_s, quiet_from, fallback_channel_id, language, units, clock, dates.
 func (c *Channel) Check() error {
 	e := checkName(c.Name)
 	e = CheckText(e, "url", c.URL, MaxURLLen)
@@ -297,6 +303,20 @@ func (c *Channel) Check() error {
 	case ChannelPush:
 	default:
 		e = unused(e, "secret", c.Secret != "", c.Kind)
+	}
+	switch {
+	case c.OwnerID < 0 || c.OwnerID != 0 && c.Kind == ChannelWebhook:
+		e = complain(e, "owner_id", "must be a member; a webhook is nobody's own")
+	case c.OwnerID != 0 && c.Kind == ChannelEmail && len(c.To) > 1:
+		e = complain(e, "to", "must be one address of a member's own")
+	case c.OwnerID == 0 && (c.AfterS != 0 || c.Quiet != nil):
+		e = complain(e, "owner_id", "is needed for what one member alone decides")
+	}
+	if c.AfterS < 0 || c.AfterS > MaxWayAfterS {
+		e = complain(e, "after_s", "must be between 0 and %d", MaxWayAfterS)
+	}
+	if q := c.Quiet; q != nil && (!minuteOfDay(q.From) || !minuteOfDay(q.To) || q.From == q.To) {
+		e = complain(e, "quiet_from", "must be two different times of day")
 	}
 	e = c.Locale.check(e)
 	if c.FallbackID < 0 || (c.FallbackID != 0 && c.FallbackID == c.ID) {

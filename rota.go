@@ -1,6 +1,7 @@
 package rimewatch
 
 import (
+	"fmt"
 	"math/bits"
 	"slices"
 	"time"
@@ -200,6 +201,9 @@ func (r *Rota) Members() (users []int64) {
 	slices.Sort(users)
 	return slices.DeleteFunc(slices.Compact(users), func(u int64) bool { return u == 0 })
 }
+
+// TimeOfDay writes a minute of the day: "22:05".
+func TimeOfDay(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
 
 // Weekdays are the days of a shift, from Monday.
 func (s *Shift) Weekdays() []time.Weekday {

@@ -44,6 +44,7 @@ workspace:
 channels:
   - {name: Standby, kind: webhook, url: "https://example.com/standby", enabled: false, secret: $HOOK_SECRET}
   - {name: Hook, kind: webhook, url: "https://example.com/hook", secret: $HOOK_SECRET, fallback_channel: Standby}
+  - {name: Own, kind: service, url: $OWN_URL, owner: o@example.com, after_s: 120, quiet_from: "22:00", quiet_to: "06:00"}
 routes:
   - name: Night
     match: {severities: [critical], sites: [Store 1, Store 2]}
@@ -83,7 +84,7 @@ func TestApply(t *testing.T) {
 	h.must(err)
 	api := &applied{c: c}
 	environment := func(name string) (string, bool) {
-		of := map[string]string{"HOOK_SECRET": "whsec_" + strings.Repeat("QUFB", 8), "HOOK_URL": "https://example.com/hook", "STANDBY_URL": "https://example.com/standby"}
+		of := map[string]string{"HOOK_SECRET": "whsec_" + strings.Repeat("QUFB", 8), "HOOK_URL": "https://example.com/hook", "STANDBY_URL": "https://example.com/standby", "OWN_URL": "ntfy://ntfy.sh/o"}
 		return of[name], of[name] != ""
 	}
 	make := func(document string, o apply.Options) *apply.Plan {
@@ -102,7 +103,7 @@ func TestApply(t *testing.T) {
 	}
 	document := chain(4, 5)
 	p := make(document, apply.Options{})
-	if len(p.Steps) != 4+1+1+2+2+1+1+22 {
+	if len(p.Steps) != 4+1+1+3+2+1+1+22 {
 		t.Fatalf("%d steps: %q", len(p.Steps), lines(p))
 	}
 	given := map[string]string{}

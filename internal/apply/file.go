@@ -31,7 +31,7 @@ type File struct {
 }
 
 // Thing is a resource by the members of the API's body. Others are named by what they are
-// called: site, sites, channels, fallback_channel, member, instead_of; what a step tells
+// called: site, sites, channels, fallback_channel, owner, member, instead_of; what a step tells
 // beside channels is {rota: NAME}, {member: ADDRESS} or {contact: SITE / NAME}.
 type Thing = map[string]any
 
@@ -77,7 +77,7 @@ type reference struct {
 var references = []reference{
 	{"site", "site_id", "sites", false}, {"sites", "site_ids", "sites", true},
 	{"channels", "channel_ids", "channels", true}, {"fallback_channel", "fallback_channel_id", "channels", false},
-	{"member", "member_id", "members", false}, {"instead_of", "instead_of", "members", false},
+	{"owner", "owner_id", "members", false}, {"member", "member_id", "members", false}, {"instead_of", "instead_of", "members", false},
 }
 
 // secrets are members that may not stand in a file.

@@ -46,7 +46,7 @@ type Plan struct {
 
 // Make compares a file with a server.
 func Make(ctx context.Context, s Server, f *File, o Options) (*Plan, error) {
-	has, err := load(ctx, s, namesMembers(f.Rotas, f.Routes))
+	has, err := load(ctx, s, namesMembers(f.Rotas, f.Routes, f.Channels))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func load(ctx context.Context, s Server, people bool) (*state, error) {
 		lists[kinds[i].section] = list
 	}
 	x.ids[members.section], names[members.section] = make(map[string]any), make(map[string]string)
-	if people || namesMembers(lists["rotas"], lists["routes"]) {
+	if people || namesMembers(lists["rotas"], lists["routes"], lists["channels"]) {
 		list, err := all(ctx, s, members.path, members.section, nil)
 		if err != nil {
 			return nil, err
@@ -142,9 +142,10 @@ func load(ctx context.Context, s Server, people bool) (*state, error) {
 	return x, nil
 }
 
-// namesMembers reports whether a rota or a step of a route may name a member.
-func namesMembers(rotas, routes []map[string]any) bool {
-	return len(rotas) > 0 || slices.ContainsFunc(routes, func(r map[string]any) bool {
+// namesMembers reports whether a rota, a step of a route or a channel may name a member.
+func namesMembers(rotas, routes, channels []map[string]any) bool {
+	owned := func(c map[string]any) bool { return c["owner"] != nil || c["owner_id"] != nil }
+	return len(rotas) > 0 || slices.ContainsFunc(channels, owned) || slices.ContainsFunc(routes, func(r map[string]any) bool {
 		steps, _ := r["steps"].([]any)
 		return slices.ContainsFunc(steps, func(s any) bool {
 			step, _ := s.(map[string]any)

@@ -43,7 +43,7 @@ func (s *Service) letAcknowledge(ctx context.Context, c *rimewatch.Channel, m *m
 // personal reports whether a channel may bring links that act as who reads it: webhooks are programs', a
 // notification of a browser and a phone call have ways of their own.
 func personal(c *rimewatch.Channel) bool {
-	return len(c.To) == 1 && c.Kind == rimewatch.ChannelEmail
+	return c.Kind == rimewatch.ChannelEmail && len(c.To) == 1 || c.Kind == rimewatch.ChannelService && c.OwnerID != 0
 }
 
 // CardStore keeps what is said of an alert.

@@ -12,6 +12,10 @@ type Channel struct {
 	URL           *string               `json:"url" doc:"Scheme and host of a webhook or push service, the scheme of a service; the rest is a credential and never shown again. null for e-mail." example:"https://hooks.example.com/•••"`
 	FallbackID    *int64                `json:"fallback_channel_id" doc:"The channel that is notified when this one keeps failing; null = any other that works."`
 	Working       *bool                 `json:"working" doc:"Whether the last attempt succeeded; null before the first."`
+	OwnerID       *int64                `json:"owner_id" doc:"The user id of the member whose own way it is; null = nobody's."`
+	AfterS        int                   `json:"after_s" doc:"Of an own way: seconds that it waits for the member to take on an alert that came by another of theirs."`
+	QuietFrom     *string               `json:"quiet_from" doc:"Of an own way: warnings wait from this time of day on (22:00) until quiet_to, by the clock of the alert's site."`
+	QuietTo       *string               `json:"quiet_to"`
 	Language      string                `json:"language" doc:"Of its messages: a tag; empty: English."`
 	Units         string                `json:"units" enum:"c,f" doc:"Of its messages."`
 	Clock         string                `json:"clock" enum:"24h,12h"`
@@ -32,6 +36,10 @@ func NewChannel(c *rimewatch.Channel, say func(english string) string) Channel {
 		Language: c.Language, Units: l.Units, Clock: l.Clock, Dates: l.Dates,
 		LastSuccessAt: c.LastSuccessAt, LastFailureAt: c.LastFailureAt, LastError: OrNull(rimewatch.SentenceOf(c.LastError).In(say)), Failures: c.Failures,
 		CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+	}
+	out.OwnerID, out.AfterS = OrNull(c.OwnerID), c.AfterS
+	if q := c.Quiet; q != nil {
+		out.QuietFrom, out.QuietTo = OrNull(rimewatch.TimeOfDay(q.From)), OrNull(rimewatch.TimeOfDay(q.To))
 	}
 	if c.To == nil {
 		out.To = []string{}

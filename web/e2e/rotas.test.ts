@@ -27,7 +27,7 @@ it('makes a rota with a gap', async () => {
   await dialog().getByLabel('At a hand-over').selectOption({ label: 'Always' });
   await visitor.fineIn('the form of a rota', ['light', 'dark']);
   await dialog().getByRole('button', { name: 'Save' }).click();
-  await rotas().getByText(/^Nobody is on duty /).waitFor();
+  await rotas().getByText(/^Nobody is on duty .* – /).waitFor();
   const { rotas: list } = await shop.office.send('GET', '/v1/rotas');
   expect(list).toMatchObject([{ name: 'Nights', tell_hand_over: 'always', shifts: [{ days: ['mon', 'tue', 'wed', 'thu', 'fri'], from: '17:00', to: '08:00' }] }]);
 });
@@ -35,10 +35,9 @@ it('makes a rota with a gap', async () => {
 it('has a route tell whoever is on duty, then somebody outside', async () => {
   await page.getByRole('button', { name: 'Add route' }).click();
   await dialog().getByLabel('Name').fill('Duty');
-  await dialog().getByRole('button', { name: /Who/ }).click();
-  await page.getByRole('checkbox', { name: 'whoever is on duty (Nights)' }).check();
-  await page.getByRole('checkbox', { name: /^Polar Service/ }).check();
-  await page.keyboard.press('Escape');
+  const who = dialog().getByLabel('Who');
+  await who.selectOption({ label: 'whoever is on duty (Nights)' });
+  await who.selectOption({ label: (await who.locator('option', { hasText: 'Polar Service' }).textContent())! });
   await visitor.fine('the form of a route with a rota');
   await dialog().getByRole('button', { name: 'Save' }).click();
   await expect.poll(async () => (await shop.office.send('GET', '/v1/routes')).routes[0]?.steps[0].targets.map((t: { kind: string }) => t.kind).sort()).toEqual(['contact', 'rota']);
@@ -71,4 +70,19 @@ it('says on an alert whom to call', async () => {
   expect(await call.getByRole('link', { name: '+1 555 0142' }).getAttribute('href')).toBe('tel:+15550142');
   await call.getByText('Polar Service · contract 4711').waitFor();
   await visitor.fine('an alert with a contact');
+});
+
+it('has a way of one’s own, with an order and quiet hours, tried from its form', async () => {
+  await page.goto('/account');
+  await page.getByRole('button', { name: 'Add a way' }).click();
+  await dialog().getByRole('button', { name: /^ntfy/ }).click();
+  await dialog().getByRole('textbox').first().fill('my-topic');
+  await dialog().getByLabel('Name').fill('My phone');
+  await dialog().getByLabel('When').selectOption({ label: 'If nobody has it after 2 minutes' });
+  await dialog().getByLabel(/^Quiet hours/).check();
+  await visitor.fine('the form of an own way');
+  await dialog().getByRole('button', { name: 'Add', exact: true }).click();
+  const ways = page.getByRole('region', { name: 'How you are reached' });
+  await ways.getByText('ntfy · If nobody has it after 2 minutes · warnings not from 22:00 to 06:00').waitFor();
+  expect((await shop.office.send('GET', '/v1/me/channels')).channels).toMatchObject([{ name: 'My phone', after_s: 120, quiet_from: '22:00', quiet_to: '06:00' }]);
 });

@@ -64,7 +64,7 @@ func Routes(cfg Config) httpapi.Part {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
-		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes(), a.acknowledgementRoutes())
+		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes(), a.acknowledgementRoutes(), a.wayRoutes())
 	}
 }
 

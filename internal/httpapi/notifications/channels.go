@@ -96,6 +96,10 @@ type ChannelFields struct {
 	URL        httpapi.Optional[string]   `json:"url,omitempty" maxLength:"2000" doc:"Where a webhook is sent: http or https, without user and password. For a service, its URL in the form of shoutrrr. For a phone call, twilio://ACCOUNT_SID:AUTH_TOKEN@call?from=NUMBER&to=NUMBER."`
 	Secret     httpapi.Optional[string]   `json:"secret,omitempty" maxLength:"200" doc:"Signs the messages of a webhook, as in Standard Webhooks: whsec_ and 24 to 64 bytes as base64. Generated if absent on creation; null generates a new one."`
 	FallbackID httpapi.Optional[int64]    `json:"fallback_channel_id,omitempty" minimum:"1" doc:"The channel that is notified when this one keeps failing. Default: any other that works."`
+	OwnerID    httpapi.Optional[int64]    `json:"owner_id,omitempty" minimum:"1" doc:"The user id of the member whose own way it is: steps that name the member, or a rota, tell by it. Default: nobody's."`
+	AfterS     httpapi.Optional[int]      `json:"after_s,omitempty" minimum:"0" maximum:"3600" doc:"Of an own way: seconds that it waits for the member to take on an alert that came by another of theirs. Default: 0."`
+	QuietFrom  httpapi.Optional[string]   `json:"quiet_from,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 22:00" doc:"Of an own way, with quiet_to: warnings wait; critical alerts do not. Default: none."`
+	QuietTo    httpapi.Optional[string]   `json:"quiet_to,omitempty" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 06:00"`
 	Language   httpapi.Optional[string]   `json:"language,omitempty" maxLength:"16" doc:"Of its messages, such as es. Default: English."`
 	Units      httpapi.Optional[string]   `json:"units,omitempty" enum:"c,f" doc:"Default: c."`
 	Clock      httpapi.Optional[string]   `json:"clock,omitempty" enum:"24h,12h" doc:"Default: 24h."`
@@ -108,6 +112,9 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	f.To.Set(&c.To, nil)
 	f.URL.Set(&c.URL, "")
 	f.FallbackID.Set(&c.FallbackID, 0)
+	f.OwnerID.Set(&c.OwnerID, 0)
+	f.AfterS.Set(&c.AfterS, 0)
+	f.applyQuiet(c)
 	f.Language.Set(&c.Language, "")
 	f.Units.Set(&c.Units, "")
 	f.Clock.Set(&c.Clock, "")
@@ -120,6 +127,28 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 		c.Secret = rimewatch.NewWebhookSecret()
 	}
 	return c.Secret
+}
+
+// applyQuiet sets the quiet hours of c: of one time alone the other is midnight, none of both is none.
+func (f *ChannelFields) applyQuiet(c *rimewatch.Channel) {
+	if !f.QuietFrom.Sent && !f.QuietTo.Sent {
+		return
+	}
+	if f.QuietFrom.Value == nil && f.QuietTo.Value == nil {
+		c.Quiet = nil
+		return
+	}
+	q := rimewatch.QuietHours{}
+	if c.Quiet != nil {
+		q = *c.Quiet
+	}
+	if v := f.QuietFrom.Value; v != nil {
+		q.From = minuteOf(*v)
+	}
+	if v := f.QuietTo.Value; v != nil {
+		q.To = minuteOf(*v)
+	}
+	c.Quiet = &q
 }
 
 // checkChannel reports whether a channel can be stored and used.

@@ -2,7 +2,6 @@ package notifications
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -160,7 +159,7 @@ type QuietHours struct {
 	To   string `json:"to" pattern:"^([01][0-9]|2[0-3]):[0-5][0-9]$" patternDescription:"a time such as 06:00" example:"06:00" doc:"Before from: on the next day."`
 }
 
-func clockText(minute int) string { return fmt.Sprintf("%02d:%02d", minute/60, minute%60) }
+func clockText(minute int) string { return rimewatch.TimeOfDay(minute) }
 
 // minuteOf reads a time of day that matches its pattern.
 func minuteOf(s string) int {

@@ -121,6 +121,7 @@ func TestStaysWithPeople(t *testing.T) {
 		"update-address": "it is the whole installation's",
 	}
 	own := []string{
+		"add-my-channel", "list-my-channels", "remove-my-channel", "try-my-channel", "update-my-channel",
 		"begin-second-factor", "change-password", "confirm-second-factor", "end-other-sessions", "end-session", "erase-me", "get-me", "get-second-factor", "join-workspace",
 		"list-my-workspaces", "list-sessions", "remove-second-factor", "renew-recovery-codes", "sign-out", "switch-workspace", "update-me",
 	}

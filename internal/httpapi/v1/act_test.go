@@ -155,7 +155,8 @@ func checkUndoRoutes(t *testing.T, r *rig) {
 	atOnce := map[string]string{
 		"revoke-token": "it shuts somebody out", "end-session": "it shuts somebody out", "end-other-sessions": "it shuts somebody out", "remove-member": "it shuts somebody out",
 		"withdraw-invitation": "it shuts somebody out", "delete-workspace": "has a grace of seven days", "drop-held": "deletes what was never taken in",
-		"delete-webhook": "is about programs", "delete-binding": "what its sender sends then waits", "remove-push-device": "is about oneself",
+		"delete-webhook": "is about programs", "delete-binding": "what its sender sends then waits", "remove-push-device": "is about oneself", "remove-my-channel": "is about oneself",
+		"withdraw-rota-calendar": "it shuts somebody out",
 	}
 	for _, rt := range r.api.Routes() {
 		if rt.Method == "DELETE" && rt.Undo == nil && atOnce[rt.ID] == "" {

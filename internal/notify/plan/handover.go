@@ -118,7 +118,7 @@ func (r *Rules) handed(h *HandOver, user int64, comes bool, open []rimewatch.Ale
 	}
 	for i := range r.Channels {
 		c := &r.Channels[i]
-		if !c.Enabled || !alone(c, who.Email) {
+		if !c.Enabled || !owns(who, c) {
 			continue
 		}
 		one.Delivery = rimewatch.Delivery{

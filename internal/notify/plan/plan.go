@@ -114,15 +114,24 @@ func (r *Rules) enabled(v *rimewatch.AlertView) map[int64]bool {
 // mayKnow reports whether a channel may bring an alert: the phone of somebody who is limited
 // to sites is not told of others.
 func (r *Rules) mayKnow(c *rimewatch.Channel, v *rimewatch.AlertView) bool {
+	m := r.Owner(c)
+	if c.OwnerID != 0 {
+		return m != nil && m.Sites.Has(siteOf(v)) // whoever is no member any more is told nothing
+	}
 	if c.Kind != rimewatch.ChannelPush {
 		return true
 	}
-	m := r.Owner(c)
 	return m == nil || m.Sites.Has(siteOf(v)) // whoever is no member is refused by the sender, and seen to be
 }
 
 // Owner is the member who alone reads what a channel brings, nil = nobody does.
 func (r *Rules) Owner(c *rimewatch.Channel) *Member {
+	if c.OwnerID != 0 {
+		if i := slices.IndexFunc(r.Members, func(m Member) bool { return m.UserID == c.OwnerID }); i >= 0 {
+			return &r.Members[i]
+		}
+		return nil
+	}
 	if len(c.To) != 1 {
 		return nil
 	}

@@ -66,9 +66,15 @@ func (p *decision) levels(r *rimewatch.Route, earliest rimewatch.Time) {
 			return
 		}
 		for _, c := range step.ChannelIDs {
-			if p.Now >= earliest && p.channels[c] && !p.knows(r, level, c) {
-				p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
+			if p.Now < earliest || !p.channels[c] || p.knows(r, level, c) {
+				continue
 			}
+			if at := p.wayDue(r, level, c); p.Now < at {
+				p.lookAt(at)
+				p.ahead(at, c)
+				continue
+			}
+			p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 		}
 		if p.notified(r, level) == 0 { // nobody is on duty: whoever comes next is told then
 			if next := p.Rules.dutyBegins(step, p.Now); next != 0 {
@@ -209,6 +215,10 @@ func (p *decision) remind(r *rimewatch.Route) {
 			p.lookAt(last + seconds(r.RepeatS))
 			continue
 		}
+		if at := p.loud(c, p.Now); p.Now < at {
+			p.lookAt(at)
+			continue
+		}
 		p.want(rimewatch.DeliveryRepeat, r, p.levelOf(r, c), p.repeats(r, c), c, p.Now, after)
 	}
 }
@@ -291,6 +301,9 @@ func (p *decision) recovery() {
 		at := max(p.Now, p.mutedUntil())
 		if r.Quiet != nil && !p.everCritical && quiet(r.Quiet, at, p.Zone) {
 			at = quietEnd(r.Quiet, at, p.Zone)
+		}
+		if !p.everCritical {
+			at = p.loud(d.ChannelID, at)
 		}
 		p.want(rimewatch.DeliveryRecovery, r, d.Level, 0, d.ChannelID, at, "")
 	}

@@ -43,7 +43,7 @@ func (r *Rules) channelsOf(v *rimewatch.AlertView, s *rimewatch.RouteStep, at ri
 	member := func(id int64) {
 		i := slices.IndexFunc(r.Members, func(m Member) bool { return m.UserID == id })
 		if i >= 0 && r.Members[i].Sites.Has(siteOf(v)) {
-			add(func(c *rimewatch.Channel) bool { return alone(c, r.Members[i].Email) })
+			add(func(c *rimewatch.Channel) bool { return owns(&r.Members[i], c) })
 		}
 	}
 	for _, t := range s.Targets {
@@ -63,6 +63,14 @@ func (r *Rules) channelsOf(v *rimewatch.AlertView, s *rimewatch.RouteStep, at ri
 		}
 	}
 	return list
+}
+
+// owns reports whether a channel is a member's own: as its owner, or because it brings messages to that address alone.
+func owns(m *Member, c *rimewatch.Channel) bool {
+	if c.OwnerID != 0 {
+		return c.OwnerID == m.UserID
+	}
+	return alone(c, m.Email)
 }
 
 // alone reports whether a channel brings messages to one address and to nobody else.

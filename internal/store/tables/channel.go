@@ -19,6 +19,7 @@ var channelTable = resource[rimewatch.Channel]{
 		return []column{
 			col("name", text(&c.Name)), nameKey(c.Name), col("kind", text(&c.Kind)), col("enabled", flag(&c.Enabled)), col("addresses", document(&c.To)),
 			col("url", text(&c.URL)), col("secret", text(&c.Secret)), col("fallback_id", number(&c.FallbackID)), col("locale", document(&c.Locale)),
+			col("owner_id", number(&c.OwnerID)), col("after_s", number(&c.AfterS)), col("quiet", document(&c.Quiet)),
 			col("updated_at", number(&c.UpdatedAt)), given("last_success_at", number(&c.LastSuccessAt)), given("last_failure_at", number(&c.LastFailureAt)),
 			given("last_error", text(&c.LastError)), given("failures", number(&c.Failures)),
 		}
@@ -27,7 +28,7 @@ var channelTable = resource[rimewatch.Channel]{
 	key: channelKey, alive: "deleted = 0",
 	check: (*rimewatch.Channel).Check,
 	most:  func(store.Quotas) int { return rimewatch.MaxChannels }, kind: rimewatch.Sentencef("channels"),
-	refers: checkFallback,
+	refers: checkChannel,
 	fields: channelFields,
 	changed: func(old, c *rimewatch.Channel, diff store.Fields) bool {
 		if old.URL != c.URL {
@@ -50,7 +51,7 @@ func channelFields(c *rimewatch.Channel) store.Fields {
 	l := c.Full()
 	f := store.Fields{
 		"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID,
-		"language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
+		"owner_id": c.OwnerID, "after_s": c.AfterS, "quiet_hours": written(c.Quiet), "language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
 	}
 	if c.Kind == rimewatch.ChannelEmail || c.Kind == rimewatch.ChannelPush {
 		f["to"] = written(c.To)
@@ -59,6 +60,20 @@ func channelFields(c *rimewatch.Channel) store.Fields {
 		f["url"] = c.MaskedURL()
 	}
 	return f
+}
+
+// checkChannel wants the owner of a channel to be a member, or to have been one when it was stored.
+func checkChannel(conn Conn, c *rimewatch.Channel) error {
+	if c.OwnerID != 0 {
+		n, err := queryInt(conn, "SELECT EXISTS (SELECT 1 FROM member WHERE workspace_id = ? AND user_id = ?) OR EXISTS (SELECT 1 FROM channel WHERE id = ? AND owner_id = ?)", c.WorkspaceID, c.OwnerID, c.ID, c.OwnerID)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return rimewatch.Invalid("owner_id", "there is no member %d", c.OwnerID)
+		}
+	}
+	return checkFallback(conn, c)
 }
 
 func checkFallback(conn Conn, c *rimewatch.Channel) error {
@@ -95,7 +110,7 @@ func removeChannel(conn Conn, c *rimewatch.Channel) error {
 		return err
 	}
 	return execAll(conn, []any{c.ID},
-		"UPDATE channel SET deleted = 1, enabled = 0, addresses = '[]', url = '', secret = '', fallback_id = 0, last_error = '' WHERE id = ?",
+		"UPDATE channel SET deleted = 1, enabled = 0, addresses = '[]', url = '', secret = '', fallback_id = 0, owner_id = 0, after_s = 0, quiet = 'null', last_error = '' WHERE id = ?",
 		"UPDATE channel SET fallback_id = 0 WHERE fallback_id = ?",
 		"UPDATE delivery SET status = 'dropped' WHERE channel_id = ? AND status = 'pending'")
 }

@@ -236,7 +236,10 @@ CREATE TABLE channel (
 	last_failure_at INTEGER NOT NULL DEFAULT 0,
 	last_error TEXT NOT NULL DEFAULT '',
 	failures INTEGER NOT NULL DEFAULT 0,
-	revision INTEGER NOT NULL DEFAULT 1
+	revision INTEGER NOT NULL DEFAULT 1,
+	owner_id INTEGER NOT NULL DEFAULT 0,
+	after_s INTEGER NOT NULL DEFAULT 0,
+	quiet TEXT NOT NULL DEFAULT 'null' -- JSON
 ) STRICT;
 CREATE UNIQUE INDEX channel_by_name ON channel(workspace_id, name_key) WHERE deleted = 0;
 

@@ -40,7 +40,7 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL + ";\n" + contactSQL + ";\n" + partSQL + ";\n" + sourceKeyUpgradeSQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugUpgradeSQL + ";\n" + tokenCallSQL + ";\nALTER TABLE delivery ADD COLUMN subject TEXT NOT NULL DEFAULT ''" + ";\n" + sandboxSQL + ";\n" + rotaSQL + ";\n" + recordUpgradeSQL, Rewrite: rewrite11, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL + ";\n" + contactSQL + ";\n" + partSQL + ";\n" + sourceKeyUpgradeSQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugUpgradeSQL + ";\n" + tokenCallSQL + ";\nALTER TABLE delivery ADD COLUMN subject TEXT NOT NULL DEFAULT ''" + ";\n" + sandboxSQL + ";\n" + rotaSQL + ";\n" + wayUpgradeSQL + ";\n" + recordUpgradeSQL, Rewrite: rewrite11, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
@@ -52,6 +52,11 @@ ALTER TABLE workspace ADD COLUMN require_action TEXT NOT NULL DEFAULT 'none';
 
 // caseIndexSQL finds the corrective actions of a case.
 const caseIndexSQL = "CREATE INDEX corrective_action_by_case ON corrective_action(case_id) WHERE case_id <> 0"
+
+// wayUpgradeSQL is the step by which a channel may be a member's own, with an order and quiet hours.
+const wayUpgradeSQL = `ALTER TABLE channel ADD COLUMN owner_id INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE channel ADD COLUMN after_s INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE channel ADD COLUMN quiet TEXT NOT NULL DEFAULT 'null'`
 
 // sandboxSQL is the step by which a workspace may be the sandbox of another one.
 const sandboxSQL = `ALTER TABLE workspace ADD COLUMN test_of INTEGER NOT NULL DEFAULT 0;
