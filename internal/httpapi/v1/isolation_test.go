@@ -102,7 +102,7 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 
 // bodyOf is a body that a route with an id in its path takes.
 var bodyOf = map[string]string{
-	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-contact": `{"name":"x"}`, "update-source-key": `{"name":"x"}`, "update-source": `{"name":"x"}`, "preview-payload": `{"payload":1}`,
+	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-my-channel": `{"name":"x"}`, "update-contact": `{"name":"x"}`, "update-source-key": `{"name":"x"}`, "update-source": `{"name":"x"}`, "preview-payload": `{"payload":1}`,
 	"bind-senders": `{"bindings":[{"external_id":"x"}]}`, "import-bindings": "external_id\nx\n", "update-channel": `{"name":"x"}`, "update-webhook": `{"description":"x"}`, "replay-webhook": `{"from":"2026-11-20T12:00:00Z"}`, "rotate-webhook": `{}`, "update-route": `{"name":"x"}`, "update-rota": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-member": `{"role":"viewer"}`,
 	"note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`, "record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
 	"record-case-action": `{"performed_by":"x","cause":"x","action":"x"}`, "sign-case": `{"meaning":"approved"}`,

@@ -51,7 +51,10 @@ func channelFields(c *rimewatch.Channel) store.Fields {
 	l := c.Full()
 	f := store.Fields{
 		"name": c.Name, "kind": c.Kind, "enabled": c.Enabled, "fallback_channel_id": c.FallbackID,
-		"owner_id": c.OwnerID, "after_s": c.AfterS, "quiet_hours": written(c.Quiet), "language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
+		"language": l.Language, "units": l.Units, "clock": l.Clock, "dates": l.Dates,
+	}
+	if c.OwnerID != 0 {
+		f["owner_id"], f["after_s"], f["quiet_hours"] = c.OwnerID, c.AfterS, written(c.Quiet)
 	}
 	if c.Kind == rimewatch.ChannelEmail || c.Kind == rimewatch.ChannelPush {
 		f["to"] = written(c.To)
