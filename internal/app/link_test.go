@@ -151,7 +151,7 @@ func TestLinkThatDoesNotAcknowledge(t *testing.T) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		l.expect("of another workspace", method, l.link(func(x *ticket.Link) { x.WorkspaceID = other.ID }), http.StatusForbidden, "may not acknowledge alerts here any more")
 		l.expect("of no alert", method, l.link(func(x *ticket.Link) { x.ID += 1000 }), http.StatusNotFound, "no longer kept")
-		l.expect("for something else", method, l.link(func(x *ticket.Link) { x.Purpose = ticket.Order }), http.StatusNotFound, "This link does not work")
+		l.expect("for something else", method, l.link(func(x *ticket.Link) { x.Purpose = ticket.Calendar }), http.StatusNotFound, "This link does not work")
 		l.expect("too old", method, old, http.StatusForbidden, "This link has expired")
 	}
 	for i := range good[:8] {

@@ -298,6 +298,7 @@ var auditLabels = map[string]string{
 	"severities": "Severities", "sha256": "Hash of the record", "size": "Size in bytes", "severity": "Severity", "shifts": "Shifts", "site_ids": "Sites", "source_id": "Source", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
 	"warm": "Too warm", "temp_max": "Warm limit", "targets": "People", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
 	"replaces": "Instead of token", "topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "user_id": "Person", "username": "User name",
+	"owner_id": "Whose own", "tell_hand_over": "Hand-overs are told", "calendar_since": "Calendar link made",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",
 }
 

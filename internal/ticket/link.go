@@ -12,14 +12,12 @@ type Purpose int64
 // The purposes.
 const (
 	Acknowledge Purpose = 1 // an alert, by a person who is not signed in
-	Order       Purpose = 2 // doing a work order, by whoever it was sent to
-	Calendar    Purpose = 3 // reading a rota
+	Calendar    Purpose = 2 // reading a rota
 )
 
 // Where the pages are that links lead to, each with a ticket behind it.
 const (
 	AcknowledgePath = "/a/"
-	OrderPath       = "/o/"
 	CalendarPath    = "/cal/" // and ".ics" behind the ticket
 )
 
@@ -32,8 +30,8 @@ type Link struct {
 	Purpose     Purpose
 	WorkspaceID int64
 	Expires     rimewatch.Time // of a calendar: when the link was made
-	ID          int64          // of the alert or order
-	UserID      int64          // of whoever it acts as, 0 = somebody outside
+	ID          int64          // of the alert or rota
+	UserID      int64          // of whoever it acts as, 0 = nobody
 	ChannelID   int64          // that it was sent through, 0 = none
 }
 
