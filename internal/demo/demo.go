@@ -178,6 +178,13 @@ func (d *Demo) people(ctx context.Context) (sites []int64, err error) {
 			return nil, err
 		}
 		sites = append(sites, site.ID)
+		firm := rimewatch.Contact{
+			WorkspaceID: operator.WorkspaceID, SiteID: site.ID, Name: "Rosa Marín", Company: "Polar Service", Role: "Refrigeration service", Phone: "+1 555 0142",
+			Note: "Contract 4711, day and night", CreatedAt: now, UpdatedAt: now,
+		}
+		if err := d.app.Store.Contacts().Create(ctx, &firm); err != nil {
+			return nil, err
+		}
 	}
 	return sites, d.hire(ctx, w.ID, now)
 }
