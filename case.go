@@ -15,9 +15,6 @@ const (
 	CaseSigned     CaseStatus = "signed"     // and the newest signature covers all of it
 )
 
-// CaseStatuses lists them in their order.
-func CaseStatuses() []CaseStatus { return []CaseStatus{CaseOpen, CaseDocumented, CaseSigned} }
-
 // CaseLineKind is what a line of a case stands for.
 type CaseLineKind string
 

@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,7 +42,10 @@ func TestWhoGetsALink(t *testing.T) {
 		mail("away", "away@example.com")
 		r.channel("hook", nil)
 		links := make(map[string]string)
+		var mu sync.Mutex // channels send side by side
 		r.posts.heard = func(c *rimewatch.Channel, _ string, m *message.Message) {
+			mu.Lock()
+			defer mu.Unlock()
 			links[c.Name+" "+string(m.Data.Kind)] = m.Data.Acknowledge
 			if b, err := m.Encode(); err != nil || m.Data.Acknowledge != "" && strings.Contains(string(b), m.Data.Acknowledge) {
 				t.Errorf("the link is kept: %s %v", b, err)

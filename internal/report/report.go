@@ -91,14 +91,15 @@ func (e *Excursion) DurationS(now rimewatch.Time) int64 {
 	return int64(e.Lasted(now) / rimewatch.Second)
 }
 
-// Attach finds, for every excursion, the alert about it, and the corrective
-// actions of that alert and of the excursion itself; all others stay with the device.
-func (d *Device) Attach(list []rimewatch.Excursion, alerts []rimewatch.AlertView, actions []rimewatch.CorrectiveAction) {
+// Attach finds, for every excursion, the alert about it, and the corrective actions of that
+// alert, of the excursion itself and of its case; all others stay with the device. cases are those of
+// the excursions, by their id.
+func (d *Device) Attach(list []rimewatch.Excursion, alerts []rimewatch.AlertView, actions []rimewatch.CorrectiveAction, cases map[int64]int64) {
 	taken := make(map[int64]bool)
 	for i := range list {
 		e := Excursion{Excursion: list[i], AlertID: alertOf(&list[i], alerts)}
 		for _, a := range actions {
-			if e.AlertID != 0 && a.AlertID == e.AlertID || e.ID != 0 && a.ExcursionID == e.ID {
+			if e.AlertID != 0 && a.AlertID == e.AlertID || e.ID != 0 && (a.ExcursionID == e.ID || a.CaseID != 0 && a.CaseID == cases[e.ID]) {
 				e.Actions = append(e.Actions, a)
 				taken[a.ID] = true
 			}

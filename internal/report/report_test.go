@@ -214,9 +214,9 @@ func TestAttach(t *testing.T) {
 		return rimewatch.AlertView{Alert: rimewatch.Alert{ID: id, Type: kind, ConditionStartedAt: began, TriggeredAt: began + 10, ResolvedAt: ended}}
 	}
 	var d report.Device
-	d.Attach([]rimewatch.Excursion{{From: 100, To: 200}, {From: 300, To: 400, Low: true}, {From: 500}},
+	d.Attach([]rimewatch.Excursion{{ID: 7, From: 100, To: 200}, {ID: 8, From: 300, To: 400, Low: true}, {From: 500}},
 		[]rimewatch.AlertView{view(1, rimewatch.HighTemperature, 100, 210), view(2, rimewatch.HighTemperature, 310, 390), view(3, rimewatch.LowTemperature, 0, 299), view(4, rimewatch.HighTemperature, 500, 0)},
-		[]rimewatch.CorrectiveAction{{ID: 1, AlertID: 1}, {ID: 2, AlertID: 2}, {ID: 3, AlertID: 4}, {ID: 4, AlertID: 1}})
+		[]rimewatch.CorrectiveAction{{ID: 1, AlertID: 1}, {ID: 2, AlertID: 2}, {ID: 3, AlertID: 4}, {ID: 4, AlertID: 1}, {ID: 5, CaseID: 3}, {ID: 6, ExcursionID: 7}, {ID: 7, CaseID: 4}}, map[int64]int64{8: 3})
 	got := ""
 	for _, e := range d.Excursions {
 		got += fmt.Sprintf("alert %d:", e.AlertID)
@@ -225,7 +225,7 @@ func TestAttach(t *testing.T) {
 		}
 		got += "; "
 	}
-	if want := "alert 1: 1 4; alert 0:; alert 4: 3; "; got != want || len(d.Actions) != 1 || d.Actions[0].ID != 2 {
+	if want := "alert 1: 1 4 6; alert 0: 5; alert 4: 3; "; got != want || len(d.Actions) != 2 || d.Actions[0].ID != 2 || d.Actions[1].ID != 7 {
 		t.Errorf("got %q, others %v, want %q", got, d.Actions, want)
 	}
 }

@@ -62,7 +62,7 @@ func sample() *report.Report {
 		{ID: 2, AlertID: 40, PerformedAt: e.From + 50*rimewatch.Hour, PerformedBy: "Bo Lind", Cause: "Router lost power", Action: "Plugged it in", Disposition: rimewatch.DispositionNone},
 	}
 	freezer.Attach([]rimewatch.Excursion{e, {From: to - 90*rimewatch.Minute, Limit: -15, Peak: -12.1, DegreeMinutes: 80, Cause: rimewatch.CauseUnknown}},
-		[]rimewatch.AlertView{{Alert: rimewatch.Alert{ID: 31, Type: rimewatch.HighTemperature, ConditionStartedAt: e.From, ResolvedAt: e.To}}}, actions)
+		[]rimewatch.AlertView{{Alert: rimewatch.Alert{ID: 31, Type: rimewatch.HighTemperature, ConditionStartedAt: e.From, ResolvedAt: e.To}}}, actions, nil)
 	freezer.Maintenance = []rimewatch.MaintenanceWindow{{ID: 1, StartsAt: from + 15*rimewatch.Day, EndsAt: from + 15*rimewatch.Day + 2*rimewatch.Hour, Reason: "Condenser cleaned", CreatedBy: "Olga <olga@example.com>"}}
 	freezer.CalibrationDue = []rimewatch.CalibrationDue{{At: now - 3*rimewatch.Day}}
 	freezer.Calibrations = []rimewatch.Calibration{

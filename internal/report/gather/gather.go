@@ -253,7 +253,17 @@ func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.D
 	if err != nil {
 		return err
 	}
-	d.Attach(excursions, alerts, actions)
+	var ended []int64
+	for i := range excursions {
+		if excursions[i].ID != 0 {
+			ended = append(ended, excursions[i].ID)
+		}
+	}
+	cases, err := g.store.CasesOf(ctx, q.Workspace, rimewatch.CaseExcursion, ended)
+	if err != nil {
+		return err
+	}
+	d.Attach(excursions, alerts, actions, cases)
 	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
 	if d.Calibrations, err = g.store.Calibrations(ctx, q.Workspace, v.ID); err != nil {
 		return err
