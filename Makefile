@@ -50,10 +50,10 @@ sdk: web/openapi.json python $(if $(NPM),web/node_modules/.package-lock.json) ##
 	$(if $(NPM),cd web && node scripts/types.mjs ../sdk/typescript/src/schema.ts --open && npx tsc -p ../sdk/typescript && node ../sdk/typescript/pack.mjs $(VERSION) ../dist)
 
 # `go test ./...` needs nothing but Go. This needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. Packages whose
-# goroutines meet run with the race detector, the others without: a package is tested once (ingest, whose hours of simulated time take ten times as
-# long with it, without; its goroutines meet in app and contract). Tests wait as much as they compute, so three
-# strands of them keep two processors busy.
-RACED = account app cluster httpapi/shortpath httpapi/submit mqtt notify realtime source store/core ticker
+# goroutines meet run with the race detector, the others without: a package is tested once (ingest and notify, whose hours and days of simulated time
+# take ten times as long with it, and now and then crash it, without; their goroutines meet in app and contract, and in test-long). Tests wait as much
+# as they compute, so three strands of them keep two processors busy.
+RACED = account app cluster httpapi/shortpath httpapi/submit mqtt realtime source store/core ticker
 RACES = $(RACED:%=./internal/%) ./e2e/contract
 # The database engine is translated C that locks for itself, the simulator runs alone: the race detector only slows them down. No library whose
 # generic code is that of others, too: the linker keeps one copy, and where it is the one without, races are found that are none.
@@ -83,7 +83,7 @@ test-rest: vet lint $(if $(NPM),ui-test browser) gate
 test-long: export RIMEWATCH_TESTS = long
 test-long: postgres mosquitto haproxy sdk $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
 	CGO_ENABLED=1 $(GO) test $(FAST) -timeout=90m ./...
-	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -timeout=90m -race $(ALONE) $(RACES) ./internal/ingest
+	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -timeout=90m -race $(ALONE) $(RACES) ./internal/ingest ./internal/notify
 	@# -count=1: what they read lies outside of their modules, where go test does not see that it has changed.
 	for tool in release chart dashboard compose; do (cd tools/$$tool && $(GO) test -count=1 ./...) || exit 1; done
 
