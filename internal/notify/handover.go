@@ -12,7 +12,7 @@ const (
 	handOverAlerts = 100            // alerts in a message about one
 )
 
-// handOvers tells of the hand-overs of a workspace's rotas since it was last asked. The keys of
+// handOvers sends word of the hand-overs of a workspace's rotas since it was last asked. The keys of
 // its deliveries see to it that none is told twice, also after a restart.
 func (b *batch) handOvers(w *rimewatch.Workspace, now rimewatch.Time) error {
 	rotas, err := b.s.store.Rotas().List(b.ctx, w.ID)
@@ -24,7 +24,7 @@ func (b *batch) handOvers(w *rimewatch.Workspace, now rimewatch.Time) error {
 		return err
 	}
 	for _, x := range full.rules.Named() {
-		// What a change of the rota says of the time before it is no hand-over.
+		// A change of the rota hands nothing over for the time before it.
 		after := max(b.s.planner.handed[x.ID], x.UpdatedAt-digestEvery, now-handOverLate)
 		if err := b.handOver(w, full, full.rules.HandOvers(x, after, now), now); err != nil {
 			return err

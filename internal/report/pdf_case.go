@@ -93,7 +93,7 @@ func (p *casePage) badge() {
 	p.cell(right-w, p.y, w, 5.4, text, "C")
 }
 
-// verdict says in words what was wrong.
+// verdict returns what was wrong, in words.
 func (p *casePage) verdict() {
 	d := p.d
 	until := p.r.say("ongoing")

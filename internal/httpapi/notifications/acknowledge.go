@@ -104,7 +104,7 @@ func (u *linkUse) useKey() string {
 	return "acknowledged/" + hex.EncodeToString(sum[:16])
 }
 
-// acknowledgement says what the link is about in the words of whoever looks at it.
+// acknowledgement returns what the link is about, in the words of whoever looks at it.
 func (a *api) acknowledgement(ctx context.Context, u *linkUse) (AcknowledgementData, error) {
 	c := httpapi.CallOf(ctx)
 	l := u.by.Locale

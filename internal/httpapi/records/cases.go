@@ -290,7 +290,7 @@ func goodsJSON(c *httpapi.Call, d *report.Dossier) CaseGoods {
 	return out
 }
 
-// CaseBody says what a case is to be opened for: an alert, an excursion, or a device and a span.
+// CaseBody is what a case is opened for: an alert, an excursion, or a device and a span.
 type CaseBody struct {
 	AlertID      *int64          `json:"alert_id,omitempty" minimum:"1"`
 	ExcursionID  *int64          `json:"excursion_id,omitempty" minimum:"1"`

@@ -32,7 +32,7 @@ type Standing struct {
 	ResponseS        *float64 `json:"response_s" doc:"s from the alert to its acknowledgement, the median of those answered; null without one."`
 }
 
-// StandingsInput says how far back to look.
+// StandingsInput is how far back to look.
 type StandingsInput struct {
 	Days int `query:"days" minimum:"1" maximum:"90" default:"30" doc:"Days back from now that excursions and alerts are counted of."`
 }
