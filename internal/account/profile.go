@@ -158,16 +158,16 @@ const freshFor = 10 * rimewatch.Minute
 // confirmFresh is confirmPassword of somebody who signs in by a provider and has
 // no password.
 func (s *ownSessions) confirmFresh(ctx context.Context, p Principal, now rimewatch.Time) error {
-	all, err := s.store.People().Sessions(ctx, p.UserID, now)
-	if err != nil {
+	if fresh, err := s.signedInWithin(ctx, p, freshFor, now); fresh || err != nil {
 		return err
 	}
-	for _, x := range all {
-		if x.ID == p.SessionID && now-x.CreatedAt < freshFor {
-			return nil
-		}
-	}
 	return rimewatch.Invalid("current_password", "is not needed: sign out, sign in again by your provider and repeat this within 10 minutes")
+}
+
+// signedInWithin reports whether the caller's session began no longer ago than that.
+func (s *ownSessions) signedInWithin(ctx context.Context, p Principal, within, now rimewatch.Time) (bool, error) {
+	all, err := s.store.People().Sessions(ctx, p.UserID, now)
+	return slices.ContainsFunc(all, func(x store.Session) bool { return x.ID == p.SessionID && now-x.CreatedAt < within }), err
 }
 
 // Erase deletes the signed-in person's account; what was done with it stays in

@@ -56,14 +56,8 @@ func (s *Service) ConfirmSigner(ctx context.Context, p Principal, x SignProof, f
 
 // confirmProvided wants somebody without a password to have come from the provider just now.
 func (s *Service) confirmProvided(ctx context.Context, p Principal, now rimewatch.Time) error {
-	all, err := s.store.People().Sessions(ctx, p.UserID, now)
-	if err != nil {
+	if fresh, err := s.signedInWithin(ctx, p, signFresh, now); fresh || err != nil {
 		return err
-	}
-	for _, x := range all {
-		if x.ID == p.SessionID && now-x.CreatedAt < signFresh {
-			return nil
-		}
 	}
 	return rimewatch.Errorf(rimewatch.CodeProofRequired, "Sign out, sign in again at your provider, and sign within 5 minutes.")
 }

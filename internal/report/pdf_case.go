@@ -179,7 +179,7 @@ func (p *casePage) facts() []fact {
 	return append(list, fact{p.r.say("Audit log"), p.r.integrityText(), !d.Integrity.ChainOK}, fact{p.r.say("Time zone"), d.Zone.String(), false})
 }
 
-// answered says who was the first to answer, and how long that took.
+// answered returns who was the first to answer, and how long that took.
 func (p *casePage) answered() string {
 	for i := range p.d.Told {
 		t := &p.d.Told[i]
@@ -439,7 +439,7 @@ func (p *casePage) lineOf(alert int64) *rimewatch.CaseLine {
 	return nil
 }
 
-// instruments says by which probe it was measured, and when that was checked.
+// instruments writes by which probe it was measured, and when that was checked.
 func (p *casePage) instruments() {
 	if len(p.d.Devices) == 0 {
 		return

@@ -41,8 +41,8 @@ func Parse(key []byte, text string) (numbers []int64, ok bool) {
 	return decode(b)
 }
 
-// Claimed returns the n-th number of a ticket that nobody has verified, 0 when there is none.
-// It says who may.
+// Claimed returns the n-th number of a ticket that nobody has verified, 0 when there is none:
+// enough to find the node that can verify it.
 func Claimed(text string, n int) int64 {
 	b, _, _ := split(text)
 	numbers, ok := decode(b)
