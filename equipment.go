@@ -16,6 +16,11 @@ const (
 	CategoryOther      Category = "other"
 )
 
+// Categories lists all categories.
+func Categories() []Category {
+	return []Category{CategoryFreezer, CategoryCooler, CategoryMedical, CategoryTransport, CategoryIce, CategoryCompressor, CategoryOther}
+}
+
 // DefrostKind is how a unit gets rid of the frost on its evaporator.
 type DefrostKind string
 

@@ -203,19 +203,29 @@ func (t Time) DayTime(days, minute int, zone *time.Location) Time {
 // the moment at which they do: in zones that set clocks forward at midnight a day
 // begins at 01:00. (time.Date may return a moment of the day before.)
 func DateTime(year int, month time.Month, day, minute int, zone *time.Location) Time {
+	first, _ := showings(year, month, day, minute, zone)
+	return first
+}
+
+// showings are the first and the last moment at which clocks in zone show the minute of a day,
+// which are one unless they show it twice.
+func showings(year int, month time.Month, day, minute int, zone *time.Location) (first, last Time) {
 	shown := time.Date(year, month, day, 0, minute, 0, 0, time.UTC)
 	_, before := shown.Add(-24 * time.Hour).In(zone).Zone()
 	_, after := shown.Add(24 * time.Hour).In(zone).Zone()
-	first := shown.Add(time.Duration(-before) * time.Second).In(zone)
-	if _, offset := first.Zone(); offset == before {
-		return TimeOf(first)
+	a, b := shown.Add(time.Duration(-before)*time.Second).In(zone), shown.Add(time.Duration(-after)*time.Second).In(zone)
+	_, early := a.Zone()
+	_, late := b.Zone()
+	switch {
+	case early == before && late == after:
+		return TimeOf(a), TimeOf(b)
+	case early == before:
+		return TimeOf(a), TimeOf(a)
+	case late == after:
+		return TimeOf(b), TimeOf(b)
 	}
-	second := shown.Add(time.Duration(-after) * time.Second).In(zone)
-	if _, offset := second.Zone(); offset == after {
-		return TimeOf(second)
-	}
-	skipped, _ := first.ZoneBounds()
-	return TimeOf(skipped)
+	skipped, _ := a.ZoneBounds()
+	return TimeOf(skipped), TimeOf(skipped)
 }
 
 // civil converts days since the epoch to a proleptic Gregorian date, after

@@ -1,0 +1,252 @@
+package rimewatch
+
+import (
+	"slices"
+	"time"
+)
+
+// Bounds of rounds.
+const (
+	MaxCheckTemplates = 100            // of a workspace
+	MaxCheckWindows   = 12             // of a template
+	MaxCheckDevices   = 1000           // that a template lists
+	MaxCheckNotes     = 100            // of a check
+	MinCheckWindow    = 15             // minutes
+	CheckEntered      = Day            // for so long after it was done a check may be entered: a phone had no network
+	CheckLookBack     = 31 * Day       // windows that began longer ago while the service was not running are not written down
+	checkAtLeast      = Time(1) * Hour // what the night in which clocks are set leaves of a window, unless that is shorter
+)
+
+// CheckTemplate is a round: which devices somebody has to look at, when, and what is written down.
+type CheckTemplate struct {
+	ID          int64
+	WorkspaceID int64
+	SiteID      int64 // 0 = every site of the workspace
+	Name        string
+	Pack        string     // slug of the CheckPack that it was made from, "" = of none
+	Categories  []Category // of the equipment that is looked at, empty = of any
+	DeviceIDs   []int64    // the devices that are looked at, empty = all
+	Windows     []CheckWindow
+	Ask         CheckAsk
+	Tell        CheckTell
+	Enabled     bool
+	Through     Time  // checks of the windows that began up to this moment are written down, or are not to be; 0 = nothing was looked at yet
+	Revision    int64 // of what people set: 1 at first, grows with every change
+	CreatedAt   Time
+	UpdatedAt   Time
+}
+
+// CheckWindow is a time of day at which a round is to be made, by the clock on the wall.
+type CheckWindow struct {
+	Days uint8 `json:"days"` // bit n = the weekday n, from Sunday; the day on which it begins
+	From int   `json:"from"` // minute of the day
+	To   int   `json:"to"`   // minute of the day; up to From: of the next day
+}
+
+// CheckAsk is what is written down for each device besides the sensor's value.
+type CheckAsk struct {
+	Range bool `json:"range,omitempty"` // lowest and highest value since the check before
+	Typed bool `json:"typed,omitempty"` // what another thermometer shows
+}
+
+// CheckTell is of what those who are called for a site are told.
+type CheckTell string
+
+// The choices.
+const (
+	TellMissed   CheckTell = "missed"
+	TellDue      CheckTell = "due"
+	TellBoth     CheckTell = "both"
+	TellNoChecks CheckTell = "never"
+)
+
+// Of reports whether a check of that status is told.
+func (t CheckTell) Of(s CheckStatus) bool {
+	return t == TellBoth || t == TellMissed && s == CheckMissed || t == TellDue && s == CheckDue
+}
+
+// Check reports why t cannot be stored: CodeValidationFailed with the fields name, pack, categories,
+// device_ids, windows, tell. That its site and devices exist is for the store to know.
+func (t *CheckTemplate) Check() error {
+	e := checkName(t.Name)
+	if _, ok := CheckPackBySlug(t.Pack); t.Pack != "" && !ok {
+		e = complain(e, "pack", "is not known")
+	}
+	for _, c := range t.Categories {
+		if !slices.Contains(Categories(), c) {
+			e = complain(e, "categories", "%q is not known", c)
+		}
+	}
+	if len(t.DeviceIDs) > MaxCheckDevices {
+		e = complain(e, "device_ids", "must not be more than %d", MaxCheckDevices)
+	}
+	switch t.Tell {
+	case TellMissed, TellDue, TellBoth, TellNoChecks:
+	default:
+		e = complain(e, "tell", "must be missed, due, both or never")
+	}
+	return result(t.checkWindows(e))
+}
+
+func (t *CheckTemplate) checkWindows(e *Error) *Error {
+	if len(t.Windows) == 0 || len(t.Windows) > MaxCheckWindows {
+		return complain(e, "windows", "must be 1 to %d", MaxCheckWindows)
+	}
+	for i, w := range t.Windows {
+		switch {
+		case w.Days == 0 || w.Days > 127 || !minuteOfDay(w.From) || !minuteOfDay(w.To):
+			return complain(e, "windows", "must name days and two times of day")
+		case w.minutes() < MinCheckWindow:
+			return complain(e, "windows", "must last %d minutes at least", MinCheckWindow)
+		}
+		if slices.ContainsFunc(t.Windows[:i], func(o CheckWindow) bool { return o.From == w.From && o.Days&w.Days != 0 }) {
+			return complain(e, "windows", "must not begin at the same time of a day")
+		}
+	}
+	return e
+}
+
+// Weekdays are the days on which the window begins, from Monday.
+func (w *CheckWindow) Weekdays() []time.Weekday { return (&Shift{Days: w.Days}).Weekdays() }
+
+// minutes is how long a window lasts on a day on which no clock is set.
+func (w *CheckWindow) minutes() int {
+	if w.To > w.From {
+		return w.To - w.From
+	}
+	return w.To - w.From + minutesADay
+}
+
+// Covers reports whether a device of a type is one that is looked at.
+func (t *CheckTemplate) Covers(deviceID int64, equipmentType string) bool {
+	e, known := EquipmentBySlug(equipmentType)
+	return known && e.HasZone() && (len(t.DeviceIDs) == 0 || slices.Contains(t.DeviceIDs, deviceID)) && (len(t.Categories) == 0 || slices.Contains(t.Categories, e.Category))
+}
+
+// SamePlan reports whether checks of t and o open at the same moments and places.
+func (t *CheckTemplate) SamePlan(o *CheckTemplate) bool {
+	return t.Enabled == o.Enabled && t.SiteID == o.SiteID && slices.Equal(t.Windows, o.Windows)
+}
+
+// CheckSpan is a window on one day. Day and Minute name it for ever, whatever clocks did that night.
+type CheckSpan struct {
+	Day      string // on which it begins by the clock of the site, as 2026-11-29
+	Minute   int    // of the day, as the window has it
+	From, To Time
+}
+
+// Spans are the windows that begin after a moment, up to another one, by the clock of a zone, by From.
+//
+// A window goes from the first to the last moment at which the clock shows its times: in the hour that
+// comes twice both are part of it. Of a window in an hour that is skipped, an hour is left after it, or as
+// long as the window is.
+func (t *CheckTemplate) Spans(after, to Time, zone *time.Location) (list []CheckSpan) {
+	if to <= after {
+		return nil
+	}
+	y, m, d := after.Std().In(zone).Date()
+	for day := d - 1; ; day++ {
+		noon := time.Date(y, m, day, 12, 0, 0, 0, time.UTC)
+		if TimeOf(noon) > to+2*Day {
+			break
+		}
+		for i := range t.Windows {
+			w := &t.Windows[i]
+			if w.Days&(1<<noon.Weekday()) == 0 {
+				continue
+			}
+			s := CheckSpan{Day: noon.Format(time.DateOnly), Minute: w.From}
+			s.From = DateTime(y, m, day, w.From, zone)
+			_, s.To = showings(y, m, day, w.From+w.minutes(), zone)
+			if w.From+w.minutes() >= minutesADay {
+				_, s.To = showings(y, m, day+1, w.To, zone)
+			}
+			s.To = max(s.To, s.From+min(Time(w.minutes())*Minute, checkAtLeast))
+			if s.From > after && s.From <= to {
+				list = append(list, s)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b CheckSpan) int { return int(min(max(a.From-b.From, -1), 1)) })
+	return list
+}
+
+// CheckStatus is where a check is.
+type CheckStatus string
+
+// The states of a check.
+const (
+	CheckDue       CheckStatus = "due"
+	CheckCompleted CheckStatus = "completed"
+	CheckMissed    CheckStatus = "missed"
+)
+
+// CheckReason is why a check was missed.
+type CheckReason string
+
+// The reasons.
+const (
+	CheckNotDone    CheckReason = "not_done"
+	CheckNotRunning CheckReason = "service_not_running" // for as long as the window lasted
+)
+
+// Check is a round on one day at one site.
+type Check struct {
+	ID          int64
+	WorkspaceID int64
+	TemplateID  int64
+	SiteID      int64 // 0 = of devices without a site
+	Name        string
+	Pack        string
+	Ask         CheckAsk
+	CheckSpan
+	Status      CheckStatus
+	Reason      CheckReason // of one that was missed, "" otherwise
+	OpenedAt    Time        // when the service wrote it down
+	Since       Time        // when the check before this one was completed, as far as that is known; 0 = there is none
+	CompletedAt Time        // when somebody did it, 0 = nobody has
+	EnteredAt   Time        // when that was entered
+	By          *Doer       // who did it
+	Items       []CheckItem // by name; without values until it is completed
+}
+
+// CheckItem is a device of a check. What the sensor said is the service's, never the caller's.
+type CheckItem struct {
+	DeviceID int64     `json:"device_id"`
+	Serial   string    `json:"serial"`
+	Name     string    `json:"name"`
+	Gone     CheckGone `json:"gone,omitempty"`     // there was nothing to look at any more
+	Value    *float64  `json:"value,omitempty"`    // °C, what the sensor said
+	ValueAt  Time      `json:"value_at,omitempty"` // when it did
+	Min      *float64  `json:"min,omitempty"`      // °C, the lowest since the check before
+	MinAt    Time      `json:"min_at,omitempty"`
+	Max      *float64  `json:"max,omitempty"`
+	MaxAt    Time      `json:"max_at,omitempty"`
+	From     Time      `json:"from,omitempty"`  // since when Min and Max are
+	Typed    *float64  `json:"typed,omitempty"` // °C, what somebody read from another thermometer
+	Low      *float64  `json:"low,omitempty"`   // °C, the limits of that moment
+	High     *float64  `json:"high,omitempty"`
+	Out      bool      `json:"out,omitempty"` // one of the values is outside the limits
+	Note     string    `json:"note,omitempty"`
+}
+
+// CheckGone is why there was nothing to look at.
+type CheckGone string
+
+// The reasons.
+const (
+	GoneDeleted CheckGone = "deleted"
+	GoneMoved   CheckGone = "moved" // to another site
+)
+
+// CheckNote is what was entered later, or by a second person. It changes nothing of the check.
+type CheckNote struct {
+	ID          int64       `json:"-"`
+	WorkspaceID int64       `json:"-"`
+	CheckID     int64       `json:"-"`
+	At          Time        `json:"-"`     // when it was entered
+	About       Time        `json:"about"` // the time that it is about
+	By          Doer        `json:"by"`
+	Text        string      `json:"text,omitempty"`
+	Items       []CheckItem `json:"items,omitempty"` // of a completion that did not count
+}
