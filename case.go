@@ -162,16 +162,16 @@ const (
 	MaxAttachment     = 10 << 20   // bytes of a file as it is sent
 	MaxAttachmentSide = 2560       // px of an image as it is kept
 	MaxPixels         = 24_000_000 // of an image as it is sent
-	MaxAttachments    = 50         // of a case
+	MaxAttachments    = 50         // of a case, or of an order without one
 	AttachmentQuota   = 2 << 30    // bytes of a workspace
 	AttachmentPiece   = 1 << 20    // bytes of a row
 )
 
-// Attachment is a photo or document of a case.
+// Attachment is a photo or document of a case or a work order.
 type Attachment struct {
 	ID          int64
 	WorkspaceID int64
-	CaseID      int64
+	CaseID      int64  // 0 = of an order that has none
 	Name        string // of the file
 	Type        string // image/jpeg, image/png or application/pdf
 	Size        int64  // bytes as kept
@@ -181,4 +181,5 @@ type Attachment struct {
 	Original    [32]byte // of the bytes as they were sent
 	At          Time
 	By          Doer
+	OrderID     int64 // the work order that it was attached to, 0 = to the case itself
 }

@@ -32,6 +32,10 @@ const (
 	EventSenderWaiting       EventType = "source.sender_waiting"
 	EventTokenCreated        EventType = "token.created"
 	EventTokenRevoked        EventType = "token.revoked"
+	EventOrderCreated        EventType = "work_order.created"
+	EventOrderUpdated        EventType = "work_order.updated"
+	EventOrderDone           EventType = "work_order.done"
+	EventOrderVerified       EventType = "work_order.verified"
 
 	// EventReadingBatch is what webhooks are sent that name it: the newest reading of each device, every ten
 	// seconds at most. Readings are too many for events: none is stored, and neither feed nor stream has it.
@@ -69,6 +73,10 @@ func EventKinds() []EventKind {
 		{EventSenderWaiting, ScopeSources, "An unknown sender waits to be accepted."},
 		{EventTokenCreated, ScopeTokens, "An API token was created."},
 		{EventTokenRevoked, ScopeTokens, "An API token was revoked."},
+		{EventOrderCreated, ScopeRecords, "Somebody ordered work."},
+		{EventOrderUpdated, ScopeRecords, "A work order was changed, given to somebody, begun or cancelled."},
+		{EventOrderDone, ScopeRecords, "What a work order asked for was done, and is on record."},
+		{EventOrderVerified, ScopeRecords, "Somebody verified what was done by a work order."},
 	}
 }
 

@@ -174,6 +174,7 @@ type CorrectiveAction struct {
 	Verified          *Doer  `json:"verified,omitempty"`
 	VerifiedAt        Time   `json:"verified_at,omitempty"`        // when it was verified after it was recorded
 	DispositionDetail string `json:"disposition_detail,omitempty"` // such as "moved to walk-in 2"
+	OrderID           int64  `json:"order_id,omitempty"`           // the work order that it was done by, 0 = none
 }
 
 // PerformedDoer is who did it, also in a record of before doers were told apart.

@@ -262,6 +262,9 @@ var auditTitles = map[string]string{
 	"user.signed_in":               "Signed in",
 	"user.tokens_lapse":            "Tokens about to lapse",
 	"user.updated":                 "Account updated",
+	"work_order.attached":          "File attached to a work order",
+	"work_order.created":           "Work ordered",
+	"work_order.updated":           "Work order updated",
 	"webhook.created":              "Webhook created",
 	"webhook.deleted":              "Webhook deleted",
 	"webhook.replayed":             "Events sent to a webhook again",
@@ -277,12 +280,13 @@ var auditTitles = map[string]string{
 var auditSubjects = map[string]string{
 	"act": "act %s", "alert": "alert %s", "case": "case %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "rota": "rota %s", "route": "route %s", "silence": "silence %s",
-	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "workspace": "workspace %s",
+	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "work_order": "work order %s", "workspace": "workspace %s",
 }
 
 // auditLabels name facts, but for those of a device (rimewatch.DeviceFields).
 var auditLabels = map[string]string{
-	"about": "Name", "slug": "Name in links", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
+	"about": "Name", "access": "Access", "assignee": "Given to", "on_way_at": "On the way", "on_site_at": "On site", "problem": "What is wrong", "result": "Result", "status": "Status", "urgency": "Urgency", "link_until": "Link works until",
+	"alert_id": "Alert", "case_id": "Case", "contact_id": "Contact", "device_id": "Device", "site_id": "Site", "outcome": "Outcome", "cause": "Cause", "work": "What was done", "parts": "Parts", "cost": "Cost", "remarks": "Remarks", "performed": "Done by", "name": "Name", "firm": "Firm", "slug": "Name in links", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
 	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment", "content_sha256": "Hash of the file", "company": "Company", "days": "Days",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "description": "Description", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
@@ -312,6 +316,9 @@ var auditWords = map[string]string{
 	"kind=call": "phone call", "kind=email": "e-mail", "kind=mqtt": "MQTT broker", "kind=push": "notifications on a phone or computer", "kind=sender": "devices that send by themselves", "kind=service": "messaging service", "kind=webhook": "webhook",
 	"on_unknown=hold": "wait until accepted", "on_unknown=refuse": "refused", "on_unknown=register": "created",
 	"period=monthly": "month", "period=weekly": "week",
+	"status=open": "open", "status=assigned": "assigned", "status=on_site": "on site", "status=done": "done", "status=verified": "verified", "status=cancelled": "cancelled",
+	"urgency=emergency": "emergency", "urgency=soon": "soon", "urgency=routine": "routine",
+	"outcome=repaired": "repaired", "outcome=nothing_wrong": "nothing wrong", "outcome=not_repaired": "not repaired",
 	"role=admin": "admin", "role=owner": "owner", "role=technician": "technician", "role=viewer": "viewer",
 	"scopes=alerts:read": "reads alerts", "scopes=alerts:write": "handles alerts", "scopes=devices:read": "reads devices", "scopes=devices:write": "changes devices",
 	"scopes=readings:read": "reads readings", "scopes=readings:write": "sends readings", "scopes=status:read": "status page",

@@ -111,6 +111,7 @@ type Records interface {
 	Calibrations(ctx context.Context, workspaceID, deviceID int64) ([]rimewatch.Calibration, error)
 
 	Cases
+	Orders
 }
 
 // ExcursionTotal is what the excursions of a device in a span come to.

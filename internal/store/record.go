@@ -50,13 +50,27 @@ type Cases interface {
 	// SignedIn reports whether a session has signed something.
 	SignedIn(ctx context.Context, sessionID int64) (bool, error)
 
-	// Attach keeps an attachment, and sets its ID. A file that the case has already is that
-	// one. CodeQuotaExceeded beyond rimewatch.MaxAttachments or rimewatch.AttachmentQuota.
+	// Attach keeps an attachment of a case, or of a work order (OrderID) and then of its case, and
+	// sets its ID. A file that is there already is that one. CodeQuotaExceeded beyond
+	// rimewatch.MaxAttachments or rimewatch.AttachmentQuota.
 	Attach(ctx context.Context, a *rimewatch.Attachment, data []byte) error
 	// Attachments of a case, oldest first, without their bytes.
 	Attachments(ctx context.Context, workspaceID, caseID int64) ([]rimewatch.Attachment, error)
 	// Attachment finds one of a case, with its bytes.
 	Attachment(ctx context.Context, workspaceID, caseID, id int64) (rimewatch.Attachment, []byte, error)
+}
+
+// Orders keeps work orders. They are kept for as long as their workspace.
+type Orders interface {
+	// WorkOrders are listed newest first, by status, device_id, case_id and alert_id. None is deleted.
+	WorkOrders() Resource[rimewatch.WorkOrder]
+	// CompleteOrder finishes an order, and records what was done as a corrective action of its alert, case and
+	// device, as far as they are still there, in one step. Whoever verifies that verifies the order.
+	CompleteOrder(ctx context.Context, workspaceID, id int64, r rimewatch.OrderResult, recordedBy string, now rimewatch.Time) (rimewatch.WorkOrder, error)
+	// OrderAttachments lists those of an order, oldest first, without their bytes.
+	OrderAttachments(ctx context.Context, workspaceID, orderID int64) ([]rimewatch.Attachment, error)
+	// OrderAttachment finds one of an order, with its bytes.
+	OrderAttachment(ctx context.Context, workspaceID, orderID, id int64) (rimewatch.Attachment, []byte, error)
 }
 
 // ErrNoCase is CodeNotFound for a case.

@@ -31,10 +31,11 @@ type Resource[T any] interface {
 
 // Selection narrows a list of a Resource. The zero value is all of it.
 type Selection struct {
-	SiteID   int64          // only what belongs to this site; nothing of a resource without sites
-	Of       int64          // only what belongs to this thing, such as keys to a source; nothing of a resource whose things belong to none
-	EndAfter rimewatch.Time // only spans that end after it; for resources of spans
-	Page                    // Limit 0 = all
+	SiteID   int64            // only what belongs to this site; nothing of a resource without sites
+	Of       int64            // only what belongs to this thing, such as keys to a source; nothing of a resource whose things belong to none
+	EndAfter rimewatch.Time   // only spans that end after it; for resources of spans
+	Only     map[string][]any // only those of which a column has one of these values; nothing by a column that the resource is not asked by
+	Page                      // Limit 0 = all
 }
 
 type revisionKey struct{}

@@ -27,7 +27,7 @@ type data map[string]any
 // Schema implements huma.SchemaProvider.
 func (data) Schema(huma.Registry) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeObject, AdditionalProperties: true, Description: "By the type: device (with changed, the names of the settings that were), alert (with by and note), " +
-		"device and excursion (withdrawn: the id of one that never was), source and sender, token. The objects are as elsewhere in the API."}
+		"device and excursion (withdrawn: the id of one that never was), work_order, source and sender, token. The objects are as elsewhere in the API."}
 }
 
 // Config of the resources.

@@ -84,6 +84,26 @@ func kinds() []kind {
 			},
 			edit: func(x *rimewatch.Rota) { x.Shifts, x.UpdatedAt = nil, x.UpdatedAt+1 },
 		},
+		resource[rimewatch.WorkOrder]{
+			word: "work_order", of: store.Store.WorkOrders, most: rimewatch.MaxOrders, newest: true,
+			make: func(_ *fixture, w, site int64, n int) rimewatch.WorkOrder {
+				firm := &rimewatch.Doer{Kind: rimewatch.DoerExternal, Name: "Kim", Firm: "Polar"}
+				x := rimewatch.WorkOrder{
+					WorkspaceID: w, SiteID: site, DeviceID: 7, Unit: "Walk-in", AlertID: 4, CaseID: 3, Status: rimewatch.OrderAssigned, Problem: fmt.Sprint("Ices up ", n), Access: "ring twice",
+					Urgency: rimewatch.UrgencySoon, Assignee: firm, ContactID: 5, LinkUntil: t0 + 9, OnWayAt: t0 + 1, CreatedBy: "Ada", CreatedAt: t0, UpdatedAt: t0,
+				}
+				if n == 1 {
+					x.Status, x.OnSiteAt, x.DoneAt, x.ActionID, x.Verified, x.VerifiedAt = rimewatch.OrderVerified, t0+2, t0+3, 8, firm, t0+4
+					x.Result = &rimewatch.OrderResult{Performed: *firm, Outcome: rimewatch.OutcomeRepaired, Cause: "Fan", Work: "Replaced", Parts: "Fan", Cost: "180 €", Remarks: "worn"}
+				}
+				return x
+			},
+			key: func(x *rimewatch.WorkOrder) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, &x.SiteID}
+			},
+			edit:  func(x *rimewatch.WorkOrder) { x.Access, x.LinkUntil, x.UpdatedAt = x.Access+"!", 0, x.UpdatedAt+1 },
+			frees: func(x *rimewatch.WorkOrder) { x.Status = rimewatch.OrderCancelled },
+		},
 		resource[rimewatch.Act]{
 			word: "act", of: store.Store.Acts, most: rimewatch.MaxActs, ends: true, elsewhere: []string{"SettledAt", "SettledBy", "Failure"},
 			make: func(_ *fixture, w, _ int64, n int) rimewatch.Act {
@@ -232,6 +252,8 @@ type resource[T any] struct {
 	edit      func(*T) // a change of what people set
 	most      int      // of a workspace, 0 = no limit
 	ends      bool     // is a span, which is not deleted
+	frees     func(*T) // a change after which it does not count any more; such things are not deleted either
+	newest    bool     // Select has the newest first
 }
 
 // key is where a thing keeps what each has.
@@ -338,7 +360,7 @@ func (r resource[T]) run(f *fixture) {
 	i := len(list) - 1
 	list[i] = r.changed(f, &w, list[i])
 	list[i] = r.atOnce(f, list[i])
-	if r.ends {
+	if r.ends || r.frees != nil {
 		f.code(r.of(f.s).Delete(f.ctx, w.mine, *r.key(&list[i]).id), rimewatch.CodeConflict)
 	} else {
 		list = r.deleted(f, &w, list, len(before)+1)
@@ -414,6 +436,10 @@ func (r resource[T]) filled(f *fixture, made []T) {
 // pages asks for parts of a list.
 func (r resource[T]) pages(f *fixture, w *world, list []T) {
 	n := len(list)
+	if r.newest {
+		list = slices.Clone(list)
+		slices.Reverse(list)
+	}
 	second := *r.key(&list[1]).id
 	check := func(what string, s store.Selection, want []T, of int) {
 		f.Helper()
@@ -426,6 +452,7 @@ func (r resource[T]) pages(f *fixture, w *world, list []T) {
 	check("first page", store.Selection{Page: store.Page{Limit: 2}}, list[:2], n)
 	check("second page", store.Selection{Page: store.Page{Limit: 2, Offset: 2}}, list[2:4], n)
 	check("behind one", store.Selection{Page: store.Page{Limit: 2, After: second}}, list[2:4], n)
+	check("by what it is not asked by", store.Selection{Only: map[string][]any{"revision": {1}}}, nil, 0)
 	check("past the end", store.Selection{Page: store.Page{Limit: 2, Offset: 50}}, nil, n)
 	if r.ends {
 		check("what ends later", store.Selection{EndAfter: endOf(1)}, list[2:], n-2)
@@ -444,6 +471,9 @@ func (r resource[T]) pages(f *fixture, w *world, list []T) {
 		}
 	}
 	check("of a site", store.Selection{SiteID: w.here[1]}, here, len(here))
+	if r.newest {
+		slices.Reverse(here)
+	}
 	r.within(f, w, list, here)
 }
 
@@ -562,9 +592,13 @@ func (r resource[T]) bounded(f *fixture) {
 	}
 	more := r.make(f, full, site, r.most+10)
 	f.code(r.of(f.s).Create(f.ctx, &more), rimewatch.CodeQuotaExceeded)
-	if r.ends { // those that ended long ago do not count
+	switch {
+	case r.ends: // those that ended long ago do not count
 		*r.key(&more).createdAt += rimewatch.SpansKept + rimewatch.Minute
-	} else {
+	case r.frees != nil:
+		_, err := r.of(f.s).Update(f.ctx, full, *r.key(&last).id, func(x *T) error { r.frees(x); return nil })
+		f.must(err)
+	default:
 		f.must(r.of(f.s).Delete(f.ctx, full, *r.key(&last).id))
 	}
 	f.must(r.of(f.s).Create(f.ctx, &more))

@@ -24,9 +24,11 @@ const attachmentSQL = `CREATE TABLE attachment (
 	sha256 BLOB NOT NULL, -- of the bytes that are kept
 	original BLOB NOT NULL, -- of those that were sent
 	at INTEGER NOT NULL,
-	doer TEXT NOT NULL -- JSON
+	doer TEXT NOT NULL, -- JSON
+	order_id INTEGER NOT NULL DEFAULT 0 -- the work order that it was attached to, 0 = none
 ) STRICT;
 CREATE INDEX attachment_by_case ON attachment(case_id);
+CREATE INDEX attachment_by_order ON attachment(order_id) WHERE order_id <> 0;
 CREATE INDEX attachment_by_workspace ON attachment(workspace_id, sha256);
 CREATE TABLE attachment_piece (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -46,6 +48,7 @@ var attachmentTable = shapeOf("attachment", errAttachment, nil, func(a *rimewatc
 		given("id", number(&a.ID)), col("workspace_id", number(&a.WorkspaceID)), col("case_id", number(&a.CaseID)), col("name", text(&a.Name)),
 		col("type", text(&a.Type)), col("size", number(&a.Size)), col("width", number(&a.Width)), col("height", number(&a.Height)),
 		col("sha256", hash(&a.SHA256)), col("original", hash(&a.Original)), col("at", number(&a.At)), col("doer", document(&a.By)),
+		col("order_id", number(&a.OrderID)),
 	}
 })
 
@@ -53,15 +56,11 @@ var attachmentTable = shapeOf("attachment", errAttachment, nil, func(a *rimewatc
 func (t Records) Attach(ctx context.Context, a *rimewatch.Attachment, data []byte) error {
 	a.SHA256, a.Size = sha256.Sum256(data), int64(len(data))
 	return t.write(ctx, func(conn Conn) error {
-		c, err := oneCase(ctx, conn, a.WorkspaceID, a.CaseID)
+		c, had, err := attachedTo(ctx, conn, a)
 		if err != nil {
 			return err
 		}
-		had, err := attachmentTable.list(conn, "case_id = ?", c.ID)
-		if err != nil {
-			return err
-		}
-		if i := slices.IndexFunc(had, func(x rimewatch.Attachment) bool { return x.SHA256 == a.SHA256 }); i >= 0 {
+		if i := slices.IndexFunc(had, func(x rimewatch.Attachment) bool { return x.SHA256 == a.SHA256 && x.OrderID == a.OrderID }); i >= 0 {
 			*a = had[i]
 			return nil
 		}
@@ -79,9 +78,40 @@ func (t Records) Attach(ctx context.Context, a *rimewatch.Attachment, data []byt
 				return err
 			}
 		}
-		return t.sealed(ctx, conn, sealedAttachments, a.WorkspaceID, a.ID, "case.attached", subject("case", c.ID),
+		action, about := "case.attached", subject("case", a.CaseID)
+		if a.OrderID != 0 {
+			action, about = "work_order.attached", subject("work_order", a.OrderID)
+		}
+		return t.sealed(ctx, conn, sealedAttachments, a.WorkspaceID, a.ID, action, about,
 			store.Fields{"name": a.Name, "type": a.Type, "size": a.Size, "content_sha256": fmt.Sprintf("%x", a.SHA256)})
 	})
+}
+
+// attachedTo finds what a new attachment belongs to, and what that has already. The case of an order may be gone.
+func attachedTo(ctx context.Context, conn Conn, a *rimewatch.Attachment) (c rimewatch.Case, had []rimewatch.Attachment, err error) {
+	if a.OrderID != 0 {
+		o, err := orderTable.of(ctx, conn, a.WorkspaceID, a.OrderID)
+		if err != nil {
+			return c, nil, err
+		}
+		a.CaseID = o.CaseID
+		ctx = store.WithSites(ctx, nil)
+	}
+	if a.CaseID != 0 || a.OrderID == 0 {
+		c, err = oneCase(ctx, conn, a.WorkspaceID, a.CaseID)
+		if a.OrderID != 0 && rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+			a.CaseID, err = 0, nil
+		}
+		if err != nil {
+			return c, nil, err
+		}
+	}
+	if a.CaseID != 0 {
+		had, err = attachmentTable.list(conn, "case_id = ?", a.CaseID)
+	} else {
+		had, err = attachmentTable.list(conn, "order_id = ?", a.OrderID)
+	}
+	return c, had, err
 }
 
 // keepBytes stores what an attachment is, unless the workspace has it.
@@ -118,12 +148,34 @@ func (t Records) Attachment(ctx context.Context, workspaceID, caseID, id int64) 
 		if _, err := oneCase(ctx, conn, workspaceID, caseID); err != nil {
 			return err
 		}
-		if a, err = attachmentTable.find(conn, "id = ? AND case_id = ?", id, caseID); err != nil {
-			return err
-		}
-		data, err = attachedBytes(conn, &a)
+		a, data, err = attached(conn, "id = ? AND case_id = ?", id, caseID)
 		return err
 	})
+	return a, data, err
+}
+
+// OrderAttachments implements store.Orders.
+func (t Records) OrderAttachments(ctx context.Context, workspaceID, orderID int64) ([]rimewatch.Attachment, error) {
+	return attachmentTable.all(ctx, t.base, "order_id = ? AND workspace_id = ? ORDER BY id", orderID, workspaceID)
+}
+
+// OrderAttachment implements store.Orders.
+func (t Records) OrderAttachment(ctx context.Context, workspaceID, orderID, id int64) (a rimewatch.Attachment, data []byte, err error) {
+	err = t.readLong(ctx, func(conn Conn) error {
+		if _, err := orderTable.of(ctx, conn, workspaceID, orderID); err != nil {
+			return err
+		}
+		a, data, err = attached(conn, "id = ? AND order_id = ?", id, orderID)
+		return err
+	})
+	return a, data, err
+}
+
+// attached finds one attachment with its bytes.
+func attached(conn Conn, where string, args ...any) (a rimewatch.Attachment, data []byte, err error) {
+	if a, err = attachmentTable.find(conn, where, args...); err == nil {
+		data, err = attachedBytes(conn, &a)
+	}
 	return a, data, err
 }
 

@@ -116,33 +116,12 @@ func saveFormerLimits(conn Conn, f *rimewatch.FormerLimits) error {
 
 // CreateCorrectiveAction implements store.Records.
 func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.CorrectiveAction) error {
-	body, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
 	return t.write(ctx, func(conn Conn) error {
-		about := subject("alert", a.AlertID)
 		line, err := actionOwner(ctx, conn, a)
 		if err != nil {
 			return err
 		}
-		a.ID, err = insert(conn, nil, "INSERT INTO corrective_action (workspace_id, alert_id, device_id, performed_at, body, case_id) VALUES (?, ?, ?, ?, ?, ?)",
-			a.WorkspaceID, a.AlertID, a.DeviceID, int64(a.PerformedAt), string(body), a.CaseID)
-		if err != nil {
-			return err
-		}
-		switch {
-		case line != nil:
-			if err := insertTransition(conn, line); err != nil {
-				return err
-			}
-		case a.DeviceID != 0:
-			about = subject("device", a.DeviceID)
-		default:
-			about = subject("case", a.CaseID)
-		}
-		return t.sealed(ctx, conn, sealedActions, a.WorkspaceID, a.ID, "corrective_action.recorded", about,
-			store.Fields{"performed_by": a.PerformedBy, "verified_by": a.VerifiedBy, "disposition": a.Disposition})
+		return t.recordAction(ctx, conn, a, line)
 	})
 }
 
@@ -243,7 +222,10 @@ func (t Records) VerifyCorrectiveAction(ctx context.Context, workspaceID, id int
 		case a.DeviceID == 0:
 			about = subject("case", a.CaseID)
 		}
-		return t.sealed(ctx, conn, sealedActions, workspaceID, a.ID, "corrective_action.verified", about, store.Fields{"verified_by": a.VerifiedBy})
+		if err := t.sealed(ctx, conn, sealedActions, workspaceID, a.ID, "corrective_action.verified", about, store.Fields{"verified_by": a.VerifiedBy}); err != nil {
+			return err
+		}
+		return t.confirmOrder(ctx, conn, &a)
 	})
 	return a, err
 }

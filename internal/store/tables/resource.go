@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/rimewatch/rimewatch"
@@ -17,9 +18,12 @@ type resource[T any] struct {
 	// What the trail calls what happens to it: its word, a dot and a verb.
 	created, updated, deleted, other string
 	key                              func(*T) key
-	alive                            string // holds for rows that are not deleted; "" = for all
-	span                             bool   // has starts_at and ends_at
-	parent                           string // the column of the thing that it belongs to; "" = it belongs to none
+	alive                            string   // holds for rows that are not deleted; "" = for all
+	span                             bool     // has starts_at and ends_at
+	parent                           string   // the column of the thing that it belongs to; "" = it belongs to none
+	newest                           bool     // Select has the newest first
+	filters                          []string // columns that Select narrows by
+	counted                          string   // holds for those that count against most; "" = for all
 	// check is what a thing has to be by itself.
 	check func(*T) error
 	// most is how many a workspace may have, 0 = as many as it likes, and kind the word for
@@ -33,6 +37,8 @@ type resource[T any] struct {
 	// changed amends what is recorded of a change, and reports whether that is
 	// other than an update; nil = it never is.
 	changed func(old, x *T, diff store.Fields) bool
+	// event is what programs are told of a change, or of a new one (old is nil); nil = nothing.
+	event func(old, x *T) (what rimewatch.EventType, data map[string]any)
 }
 
 // key is where a thing keeps what every resource has.
@@ -98,6 +104,9 @@ func (r *resource[T]) hasRoom(t *base, conn Conn, x *T) error {
 	if r.span {
 		where, args = where+" AND ends_at > ?", append(args, int64(*k.createdAt-rimewatch.SpansKept))
 	}
+	if r.counted != "" {
+		where += " AND " + r.counted
+	}
 	return room(conn, r.kind, r.most(t.quotas), "SELECT count(*) FROM "+r.table+" WHERE "+where, args...)
 }
 
@@ -109,10 +118,11 @@ func (r *resource[T]) audit(ctx context.Context, t *base, conn Conn, x *T, actio
 
 // createIn makes one in a transaction, where there is room.
 func (r *resource[T]) createIn(ctx context.Context, t *base, conn Conn, x *T) error {
+	k := r.key(x)
+	*k.id = 0
 	if err := r.admit(ctx, conn, x); err != nil {
 		return err
 	}
-	k := r.key(x)
 	*k.revision = 1
 	made, err := r.insert(conn, x)
 	if err != nil {
@@ -120,7 +130,21 @@ func (r *resource[T]) createIn(ctx context.Context, t *base, conn Conn, x *T) er
 	}
 	r.keep(x, new(T), func(c column) bool { return c.given })
 	*k.id = made
+	if err := r.tell(t, conn, nil, x); err != nil {
+		return err
+	}
 	return r.audit(ctx, t, conn, x, r.created, r.fields(x))
+}
+
+// tell writes the event of a change.
+func (r *resource[T]) tell(t *base, conn Conn, old, x *T) error {
+	if r.event == nil {
+		return nil
+	}
+	what, data := r.event(old, x)
+	k := r.key(x)
+	word, _, _ := strings.Cut(r.created, ".")
+	return t.happened(conn, *k.workspaceID, *k.siteID, what, rimewatch.EventSubject(word, *k.id), data)
 }
 
 // changeIn changes one in a transaction. What is fixed stays.
@@ -147,6 +171,9 @@ func (r *resource[T]) changeIn(ctx context.Context, t *base, conn Conn, old T, c
 	}
 	if len(diff) == 0 {
 		return x, nil
+	}
+	if err := r.tell(t, conn, &old, &x); err != nil {
+		return x, err
 	}
 	return x, r.audit(ctx, t, conn, &x, action, diff)
 }
@@ -253,6 +280,12 @@ func (h handle[T]) Select(ctx context.Context, workspaceID int64, s store.Select
 	default:
 		also("site_id = ?", s.SiteID)
 	}
+	for column, v := range s.Only {
+		if !slices.Contains(h.r.filters, column) {
+			return nil, 0, nil
+		}
+		where, args = where+" AND "+column+" IN (NULL"+strings.Repeat(", ?", len(v))+")", append(args, v...)
+	}
 	err = h.t.read(ctx, func(conn Conn) error {
 		if s.Limit != 0 {
 			n, err := queryInt(conn, "SELECT count(*) FROM "+h.r.table+" WHERE "+where, args...)
@@ -261,10 +294,14 @@ func (h handle[T]) Select(ctx context.Context, workspaceID int64, s store.Select
 			}
 			total = int(n)
 		}
-		if s.After != 0 {
-			also("id > ?", s.After)
+		order, after := " ORDER BY id", "id > ?"
+		if h.r.newest {
+			order, after = " ORDER BY id DESC", "id < ?"
 		}
-		where += " ORDER BY id"
+		if s.After != 0 {
+			also(after, s.After)
+		}
+		where += order
 		switch {
 		case s.Limit == 0:
 		case s.After != 0:

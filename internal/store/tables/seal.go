@@ -24,7 +24,7 @@ var (
 	sealedActions      = sealedTable{"corrective_action", []string{"id", "workspace_id", "alert_id", "device_id", "performed_at", "body", "case_id"}, []string{"corrective_action.recorded", "corrective_action.verified"}}
 	sealedCalibrations = sealedTable{"calibration", []string{"id", "workspace_id", "device_id", "performed_at", "body"}, []string{"calibration.recorded"}}
 	sealedSignatures   = sealedTable{"signature", []string{"id", "workspace_id", "case_id", "at", "user_id", "session_id", "name", "meaning", "proof", "content", "digest"}, []string{"case.signed"}}
-	sealedAttachments  = sealedTable{"attachment", []string{"id", "workspace_id", "case_id", "name", "type", "size", "width", "height", "sha256", "original", "at", "doer"}, []string{"case.attached"}}
+	sealedAttachments  = sealedTable{"attachment", []string{"id", "workspace_id", "case_id", "name", "type", "size", "width", "height", "sha256", "original", "at", "doer", "order_id"}, []string{"case.attached", "work_order.attached"}}
 
 	sealedTables = []*sealedTable{&sealedActions, &sealedCalibrations, &sealedSignatures, &sealedAttachments}
 )
