@@ -29,6 +29,9 @@ const (
 	EventExcursionOpened     EventType = "excursion.opened"
 	EventExcursionClosed     EventType = "excursion.closed"
 	EventExcursionCorrected  EventType = "excursion.corrected"
+	EventCheckDue            EventType = "check.due"
+	EventCheckMissed         EventType = "check.missed"
+	EventCheckCompleted      EventType = "check.completed"
 	EventSenderWaiting       EventType = "source.sender_waiting"
 	EventTokenCreated        EventType = "token.created"
 	EventTokenRevoked        EventType = "token.revoked"
@@ -70,6 +73,9 @@ func EventKinds() []EventKind {
 		{EventExcursionOpened, ScopeReadingsRead, "A product zone has been out of its limits for longer than the alarm delay."},
 		{EventExcursionClosed, ScopeReadingsRead, "An excursion is over, and recorded."},
 		{EventExcursionCorrected, ScopeReadingsRead, "Late readings showed an excursion, changed one, or showed that there was none (withdrawn)."},
+		{EventCheckDue, ScopeReadingsRead, "The time of a round has begun at a site."},
+		{EventCheckMissed, ScopeReadingsRead, "The time of a round is over, and nobody has entered it."},
+		{EventCheckCompleted, ScopeReadingsRead, "Somebody has completed a round, within its time."},
 		{EventSenderWaiting, ScopeSources, "An unknown sender waits to be accepted."},
 		{EventTokenCreated, ScopeTokens, "An API token was created."},
 		{EventTokenRevoked, ScopeTokens, "An API token was revoked."},

@@ -221,6 +221,12 @@ var auditTitles = map[string]string{
 	"case.attached":                "File attached to a case",
 	"case.opened":                  "Case opened",
 	"case.signed":                  "Case signed",
+	"check.completed":              "Check completed",
+	"check.missed":                 "Check missed",
+	"check.noted":                  "Later note on a check",
+	"check_template.created":       "Round created",
+	"check_template.deleted":       "Round deleted",
+	"check_template.updated":       "Round changed",
 	"rota.created":                 "Rota created",
 	"rota.deleted":                 "Rota deleted",
 	"rota.updated":                 "Rota updated",
@@ -278,7 +284,7 @@ var auditTitles = map[string]string{
 
 // auditSubjects name what it was done to, by the first word of the subject.
 var auditSubjects = map[string]string{
-	"act": "act %s", "alert": "alert %s", "case": "case %s", "channel": "channel %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
+	"act": "act %s", "alert": "alert %s", "case": "case %s", "channel": "channel %s", "check": "check %s", "check_template": "round %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
 	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "rota": "rota %s", "route": "route %s", "silence": "silence %s",
 	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "work_order": "work order %s", "workspace": "workspace %s",
 }
@@ -287,6 +293,7 @@ var auditSubjects = map[string]string{
 var auditLabels = map[string]string{
 	"about": "Name", "access": "Access", "assignee": "Given to", "on_way_at": "On the way", "on_site_at": "On site", "problem": "What is wrong", "result": "Result", "status": "Status", "urgency": "Urgency", "link_until": "Link works until",
 	"alert_id": "Alert", "case_id": "Case", "contact_id": "Contact", "device_id": "Device", "site_id": "Site", "outcome": "Outcome", "cause": "Cause", "work": "What was done", "parts": "Parts", "cost": "Cost", "remarks": "Remarks", "performed": "Done by", "name": "Name", "firm": "Firm", "slug": "Name in links", "does": "What", "address": "Address", "after_s": "After", "applied_from": "Applied from", "broker": "Broker", "by": "By", "channel_ids": "Channels",
+	"categories": "Groups of equipment", "day": "Day",
 	"cold": "Too cold", "clear_delta": "Back inside the limit by", "clear_s": "Normal again after", "clock": "Clock", "code": "Code", "comment": "Comment", "content_sha256": "Hash of the file", "company": "Company", "days": "Days",
 	"critical_delay_s": "Delay of critical", "critical_max": "Critical above", "critical_min": "Critical below", "dates": "Dates", "delay_s": "Delay",
 	"delete_at": "Deletion", "description": "Description", "device": "Device", "device_ids": "Devices", "device_serial": "Device", "digest_at": "Warnings together at",
@@ -296,11 +303,11 @@ var auditLabels = map[string]string{
 	"issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
 	"limits": "Limits", "low_delay_s": "Delay of too cold", "match": "Applies to", "meaning": "Meaning",
 	"note": "Note", "offset": "Offset", "on_unknown": "Unknown devices", "overrides": "Changes", "passed": "Passed",
-	"performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "raw_days": "Readings are kept for", "reason": "Reason",
+	"pack": "Pack", "performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "range": "Lowest and highest", "raw_days": "Readings are kept for", "reason": "Reason",
 	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_action": "Cases to be documented", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",
 	"severities": "Severities", "sha256": "Hash of the record", "size": "Size in bytes", "severity": "Severity", "shifts": "Shifts", "site_ids": "Sites", "source_id": "Source", "starts_at": "Start", "steps": "Steps", "subject": "Account there",
-	"warm": "Too warm", "temp_max": "Warm limit", "targets": "People", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
+	"warm": "Too warm", "windows": "Times", "temp_max": "Warm limit", "targets": "People", "tell": "Notify", "typed": "Hand thermometer", "temp_min": "Cold limit", "template": "Template", "theme": "Appearance", "timezone": "Time zone", "to": "To",
 	"replaces": "Instead of token", "topics": "Topics", "type": "Type", "types": "Types", "units": "Units", "until": "Until", "url": "URL", "user_id": "Person", "username": "User name",
 	"owner_id": "Whose own", "tell_hand_over": "Hand-overs are told", "calendar_since": "Calendar link made",
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",

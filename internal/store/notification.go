@@ -112,6 +112,7 @@ type Records interface {
 
 	Cases
 	Orders
+	Rounds
 }
 
 // ExcursionTotal is what the excursions of a device in a span come to.

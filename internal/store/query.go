@@ -253,6 +253,10 @@ type Everywhere interface {
 	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
 	// AllReportSchedules lists those that are enabled.
 	AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSchedule, error)
+	// AllCheckTemplates lists those that are enabled.
+	AllCheckTemplates(ctx context.Context) ([]rimewatch.CheckTemplate, error)
+	// AllChecksOver lists at most limit checks that are due although their window is over, the oldest first.
+	AllChecksOver(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Check, error)
 	// AllDueActs lists at most limit acts that wait and are due, the oldest first.
 	AllDueActs(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Act, error)
 	// AllPendingDeliveries yields what is to be sent, by NextAttemptAt.

@@ -68,6 +68,7 @@ func Readings(t *testing.T, e Engine) {
 		{"calibrations", (*fixture).calibrations},
 		{"cases", (*fixture).cases}, {"case of a site", (*fixture).siteCase}, {"records of a case", (*fixture).caseRecords}, {"documented cases", (*fixture).documentedCases},
 		{"work orders", (*fixture).orders},
+		{"checks", (*fixture).checks},
 		{"corrected history", (*fixture).correctedHistory},
 		{"transitions", (*fixture).transitions},
 		{"explained", (*fixture).explained},

@@ -104,6 +104,21 @@ func kinds() []kind {
 			edit:  func(x *rimewatch.WorkOrder) { x.Access, x.LinkUntil, x.UpdatedAt = x.Access+"!", 0, x.UpdatedAt+1 },
 			frees: func(x *rimewatch.WorkOrder) { x.Status = rimewatch.OrderCancelled },
 		},
+		resource[rimewatch.CheckTemplate]{
+			word: "check_template", of: store.Store.CheckTemplates, most: rimewatch.MaxCheckTemplates, elsewhere: []string{"DeviceIDs"}, // checks has them
+			make: func(_ *fixture, w, site int64, n int) rimewatch.CheckTemplate {
+				return rimewatch.CheckTemplate{
+					WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Morning ", n), Pack: "haccp-ampm", Categories: []rimewatch.Category{rimewatch.CategoryFreezer},
+					Windows: []rimewatch.CheckWindow{{Days: 65, From: 360, To: 600}}, Ask: rimewatch.CheckAsk{Range: true}, Tell: rimewatch.TellMissed, Enabled: true, Through: t0 + 3, CreatedAt: t0, UpdatedAt: t0,
+				}
+			},
+			key: func(x *rimewatch.CheckTemplate) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, &x.SiteID}
+			},
+			edit: func(x *rimewatch.CheckTemplate) {
+				x.Enabled, x.Ask.Typed, x.UpdatedAt = !x.Enabled, true, x.UpdatedAt+1
+			},
+		},
 		resource[rimewatch.Act]{
 			word: "act", of: store.Store.Acts, most: rimewatch.MaxActs, ends: true, elsewhere: []string{"SettledAt", "SettledBy", "Failure"},
 			make: func(_ *fixture, w, _ int64, n int) rimewatch.Act {

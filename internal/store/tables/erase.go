@@ -47,7 +47,7 @@ const eraseSlice = 2000
 // devices left. What is larger goes slice by slice, the workspace itself last, so
 // that an erasure which is interrupted goes on where it was.
 func (t Places) EraseTables(ctx context.Context, id int64) error {
-	for _, table := range []string{"alert_transition", "event", "delivery", "alert", "excursion", "corrective_action", "calibration", "case_line", "record_case", "signature", "attachment_piece", "attachment", "work_order", "held", "token_call", "audit"} {
+	for _, table := range []string{"alert_transition", "event", "delivery", "alert", "excursion", "corrective_action", "calibration", "case_line", "record_case", "signature", "attachment_piece", "attachment", "work_order", "check_note", "site_check", "held", "token_call", "audit"} {
 		for {
 			n, most := 0, eraseSlice
 			if table == "attachment_piece" {

@@ -171,6 +171,7 @@ func (t Places) Sites() store.Resource[rimewatch.Site] {
 			"UPDATE source SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
 			"UPDATE rota SET site_id = 0 WHERE workspace_id = ? AND site_id = ?",
 			"DELETE FROM report_schedule WHERE workspace_id = ? AND site_id = ?",
+			"DELETE FROM check_template WHERE workspace_id = ? AND site_id = ?",
 			"DELETE FROM contact WHERE workspace_id = ? AND site_id = ?")
 	}}
 }

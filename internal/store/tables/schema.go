@@ -495,4 +495,4 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n" + rotaSQL + ";\n" + caseIndexSQL + ";\n" + caseSQL + ";\n" + signatureSQL + ";\n" + attachmentSQL + ";\n" + orderSQL + ";\n"
+` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n" + rotaSQL + ";\n" + caseIndexSQL + ";\n" + caseSQL + ";\n" + signatureSQL + ";\n" + attachmentSQL + ";\n" + orderSQL + ";\n" + roundSQL + ";\n"

@@ -25,8 +25,10 @@ var (
 	sealedCalibrations = sealedTable{"calibration", []string{"id", "workspace_id", "device_id", "performed_at", "body"}, []string{"calibration.recorded"}}
 	sealedSignatures   = sealedTable{"signature", []string{"id", "workspace_id", "case_id", "at", "user_id", "session_id", "name", "meaning", "proof", "content", "digest"}, []string{"case.signed"}}
 	sealedAttachments  = sealedTable{"attachment", []string{"id", "workspace_id", "case_id", "name", "type", "size", "width", "height", "sha256", "original", "at", "doer", "order_id"}, []string{"case.attached", "work_order.attached"}}
+	sealedChecks       = sealedTable{"site_check", []string{"id", "workspace_id", "template_id", "site_id", "name", "pack", "ask", "day", "minute", "from_at", "to_at", "status", "reason", "opened_at", "since_at", "completed_at", "entered_at", "doer", "items"}, []string{"check.completed", "check.missed"}}
+	sealedCheckNotes   = sealedTable{"check_note", []string{"id", "workspace_id", "check_id", "at", "body"}, []string{"check.noted"}}
 
-	sealedTables = []*sealedTable{&sealedActions, &sealedCalibrations, &sealedSignatures, &sealedAttachments}
+	sealedTables = []*sealedTable{&sealedActions, &sealedCalibrations, &sealedSignatures, &sealedAttachments, &sealedChecks, &sealedCheckNotes}
 )
 
 func (s *sealedTable) catalog() *Table {

@@ -48,7 +48,7 @@ ALTER TABLE checkpoint SET (fillfactor = 50)`},
 // in one when a person asks for it.
 const recordUpgradeSQL = `ALTER TABLE corrective_action ADD COLUMN case_id INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE workspace ADD COLUMN require_action TEXT NOT NULL DEFAULT 'none';
-` + caseIndexSQL + ";\n" + caseSQL + ";\n" + signatureSQL + ";\n" + attachmentSQL + ";\n" + orderSQL
+` + caseIndexSQL + ";\n" + caseSQL + ";\n" + signatureSQL + ";\n" + attachmentSQL + ";\n" + orderSQL + ";\n" + roundSQL
 
 // caseIndexSQL finds the corrective actions of a case.
 const caseIndexSQL = "CREATE INDEX corrective_action_by_case ON corrective_action(case_id) WHERE case_id <> 0"
