@@ -19,6 +19,7 @@ type Workspace struct {
 	ExposureSince Time
 	// RequireAction is which cases wait for documentation; "" = RequireNone.
 	RequireAction RequireAction
+	LogoAt        Time // when its Logo was set, 0 = it has none
 	// DeleteAt is when everything in the workspace is erased; 0 = it is not to be.
 	DeleteAt  Time
 	Revision  int64 // of what people set: 1 at first, grows with every change
@@ -68,6 +69,19 @@ func (w *Workspace) LimitsOf(equipmentType string) *LimitOverrides {
 const (
 	DefaultRawDays    = 396
 	DefaultRollupDays = 1096
+)
+
+// Logo is the picture of a workspace on what it prints.
+type Logo struct {
+	Type          string // image/png or image/jpeg
+	Width, Height int    // px
+	Data          []byte // "" = it has none
+}
+
+// The bounds of a logo.
+const (
+	MaxLogo     = 1 << 20 // bytes of the file as it is sent
+	MaxLogoSide = 600     // px as it is kept
 )
 
 // Site is a place with devices and its own time zone.

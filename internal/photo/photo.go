@@ -54,10 +54,32 @@ func Keep(data []byte) (File, error) {
 	case kind == "":
 		return File{}, rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The file must be a JPEG or PNG image, or a PDF.")
 	case len(data) > rimewatch.MaxAttachment:
-		return File{}, rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The file must not be larger than %d MB.", rimewatch.MaxAttachment>>20)
+		return File{}, errTooLarge(rimewatch.MaxAttachment)
 	case kind == PDF:
 		return File{Type: PDF, Data: data}, nil
 	}
+	return picture(data, kind, rimewatch.MaxAttachmentSide)
+}
+
+// Logo returns what is kept of a file as a logo: as Keep, but no document, and smaller.
+func Logo(data []byte) (rimewatch.Logo, error) {
+	kind := TypeOf(data)
+	switch {
+	case kind != JPEG && kind != PNG:
+		return rimewatch.Logo{}, rimewatch.Errorf(rimewatch.CodeUnsupportedMedia, "The file must be a JPEG or PNG image.")
+	case len(data) > rimewatch.MaxLogo:
+		return rimewatch.Logo{}, errTooLarge(rimewatch.MaxLogo)
+	}
+	f, err := picture(data, kind, rimewatch.MaxLogoSide)
+	return rimewatch.Logo{Type: f.Type, Width: f.Width, Height: f.Height, Data: f.Data}, err
+}
+
+func errTooLarge(most int) error {
+	return rimewatch.Errorf(rimewatch.CodePayloadTooLarge, "The file must not be larger than %d MB.", most>>20)
+}
+
+// picture decodes an image and encodes it anew, its longer side scaled down to so many px.
+func picture(data []byte, kind string, side int) (File, error) {
 	cfg, _, err := image.DecodeConfig(bytes.NewReader(data))
 	if err != nil || cfg.Width < 1 || cfg.Height < 1 {
 		return File{}, errDamaged(err)
@@ -69,7 +91,7 @@ func Keep(data []byte) (File, error) {
 	if err != nil {
 		return File{}, errDamaged(err)
 	}
-	small := shrink(img, rimewatch.MaxAttachmentSide)
+	small := shrink(img, side)
 	if kind == JPEG {
 		small = turned(small, orientation(data))
 	}

@@ -173,3 +173,35 @@ func FuzzKeep(f *testing.F) {
 		}
 	})
 }
+
+// TestLogo: what is printed small is kept small, transparent as it came.
+func TestLogo(t *testing.T) {
+	var b bytes.Buffer
+	img := image.NewNRGBA(image.Rect(0, 0, 1200, 300))
+	img.Set(0, 0, color.NRGBA{255, 0, 0, 255})
+	if err := png.Encode(&b, img); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Logo(b.Bytes())
+	if err != nil || l.Type != PNG || l.Width != 600 || l.Height != 150 {
+		t.Fatalf("%s %d×%d, %v", l.Type, l.Width, l.Height, err)
+	}
+	if kept, err := png.Decode(bytes.NewReader(l.Data)); err != nil {
+		t.Error(err)
+	} else if _, _, _, a := kept.At(300, 100).RGBA(); a != 0 {
+		t.Error("what was transparent is not")
+	}
+	for name, x := range map[string]struct {
+		data []byte
+		want rimewatch.Code
+	}{
+		"document": {[]byte("%PDF-1.7"), rimewatch.CodeUnsupportedMedia},
+		"drawing":  {[]byte("<svg/>"), rimewatch.CodeUnsupportedMedia},
+		"damaged":  {[]byte("\x89PNG\r\n\x1a\nno"), rimewatch.CodeValidationFailed},
+		"large":    {append([]byte("\xff\xd8\xff"), make([]byte, rimewatch.MaxLogo)...), rimewatch.CodePayloadTooLarge},
+	} {
+		if _, err := Logo(x.data); rimewatch.CodeOf(err) != x.want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

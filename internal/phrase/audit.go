@@ -302,7 +302,7 @@ var auditLabels = map[string]string{
 	"fields": "Measurements", "from": "From", "headers": "Headers", "id": "Number", "in_days": "In days", "in_this_hour": "In this hour", "instead_of": "Instead of",
 	"issuer": "Sign-in provider", "key": "Key", "kind": "Kind", "labels": "Labels", "language": "Language", "left": "Left",
 	"limits": "Limits", "low_delay_s": "Delay of too cold", "match": "Applies to", "meaning": "Meaning",
-	"note": "Note", "offset": "Offset", "on_unknown": "Unknown devices", "overrides": "Changes", "passed": "Passed",
+	"logo_at": "Logo", "note": "Note", "offset": "Offset", "on_unknown": "Unknown devices", "overrides": "Changes", "passed": "Passed",
 	"pack": "Pack", "performed_by": "Done by", "period": "Every", "phone": "Phone", "quiet_hours": "Quiet hours", "range": "Lowest and highest", "raw_days": "Readings are kept for", "reason": "Reason",
 	"recovery": "Notify when resolved", "repeat_s": "Repeat every", "request": "Request", "require_action": "Cases to be documented", "require_second_factor": "Second factor required", "role": "Role",
 	"rollup_days": "Averages are kept for", "scopes": "Permissions", "seconds": "By", "secret": "Secret", "serial": "Serial number",

@@ -52,16 +52,18 @@ type page struct {
 	glyphs map[rune]bool
 }
 
-// PDF writes the report to print and sign.
+// PDF writes the report to print and sign. Of several sites it has a page about all of
+// them, a page about each, and the days of those devices with which something happened.
 func (r *Report) PDF(w io.Writer) error {
 	r.inEnglish()
 	p, err := r.begin(r.say("Temperature log") + ", " + r.title())
 	if err != nil {
 		return err
 	}
-	p.summary()
-	for i := range r.Devices {
-		p.device(&r.Devices[i])
+	if list := r.places(); len(list) > 1 {
+		p.chain(list)
+	} else {
+		p.summary()
 	}
 	if err := p.Error(); err != nil {
 		return err
@@ -176,6 +178,15 @@ func (p *page) wrap(text string, w float64) (lines []string) {
 		}
 	}
 	return append(lines, line)
+}
+
+// title writes a name below what was written, over so many lines at most.
+func (p *page) title(text string, w, height float64, most int) {
+	lines := p.wrap(text, w)
+	for _, line := range lines[:min(len(lines), most)] {
+		p.cell(left, p.y, w, height, line, "L")
+		p.y += height
+	}
 }
 
 // paragraph writes a text below what was written, over as many lines and pages

@@ -57,12 +57,9 @@ func (p *casePage) opening() {
 	p.cell(left, p.y, width, 5, strings.ToUpper(d.say("Case record"))+" · "+d.sayf("Case %d", d.Case.ID), "L")
 	p.badge()
 	p.y += 6
+	free := width - p.logo()
 	p.pen(21, true, ink)
-	lines := p.wrap(d.Subject(), width)
-	for _, line := range lines[:min(len(lines), 2)] {
-		p.cell(left, p.y, width, 9, line, "L")
-		p.y += 9
-	}
+	p.title(d.Subject(), free, 9, 2)
 	p.pen(10, false, muted)
 	where := d.Workspace
 	if d.Site != nil {

@@ -11,17 +11,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// device is one device's part, from a new page on.
-func (p *page) device(d *Device) {
+// device is one device's part, from a new page on, at a level of the table of contents.
+func (p *page) device(d *Device, level int) {
 	p.header = d.Name + " · " + d.Serial
 	p.next()
-	p.Bookmark(p.clean(d.Name+" · "+d.Serial), 0, 0)
+	p.Bookmark(p.clean(d.Name+" · "+d.Serial), level, 0)
 	p.pen(15, true, ink)
-	lines := p.wrap(d.Name, width)
-	for _, line := range lines[:min(len(lines), 3)] {
-		p.cell(left, p.y, width, 7.5, line, "L")
-		p.y += 7.5
-	}
+	p.title(d.Name, width, 7.5, 3)
 	p.pen(9, false, muted)
 	p.paragraph(left, width, 4.8, joined(d.Serial, p.r.say(d.typeName()), strings.TrimSpace(d.Manufacturer+" "+d.Model), d.SiteName))
 	p.y += 2
@@ -54,8 +50,7 @@ func joined(parts ...string) string {
 }
 
 func (p *page) deviceFacts(d *Device) []fact {
-	l := &d.Limits
-	judged := l.TempMin != nil || l.TempMax != nil
+	l, judged := &d.Limits, d.judged()
 	list := []fact{{p.r.say("Limits"), p.r.limits(l), !judged}}
 	if judged {
 		list = append(list, fact{p.r.say("Basis"), p.r.say(d.source()), false})

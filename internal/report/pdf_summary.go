@@ -1,84 +1,103 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
+
+	"codeberg.org/go-pdf/fpdf"
 )
 
-// summary is the first page: whose devices, when, and how they did.
+// summary is the first page of a log of one site or device: how they did.
 func (p *page) summary() {
 	r := p.r
-	p.header = r.say("Temperature log") + " · " + r.title()
-	p.AddPage()
-	p.Bookmark(p.clean(r.title()), 0, 0)
-	p.fill(0, 0, pageWidth, 3, accent)
-	p.y = 16
-	p.pen(9, true, accent)
-	p.cell(left, p.y, width, 5, strings.ToUpper(r.say("Temperature log")), "L")
-	p.y += 6
-	p.pen(21, true, ink)
-	lines := p.wrap(r.title(), width)
-	for _, line := range lines[:min(len(lines), 3)] {
-		p.cell(left, p.y, width, 9, line, "L")
-		p.y += 9
-	}
-	p.pen(10, false, muted)
 	where := r.Workspace
 	if r.Site != nil && r.Site.Address != "" {
 		where += " · " + strings.Join(strings.Fields(r.Site.Address), " ")
 	}
-	p.paragraph(left, width, 5, where)
-	p.y += 4
-	p.facts()
+	p.opening(r.title(), where)
+	devices := pointers(r.Devices)
+	p.factGrid(r.facts(devices))
 	p.heading(r.say("Devices"), 20)
-	if len(r.Devices) == 0 {
+	if len(devices) == 0 {
 		p.pen(9.5, false, muted)
 		p.paragraph(left, width, 5, r.say("There are no devices in this report."))
 	} else {
-		p.tableOf(r.summaryColumns(), r.summaryRows(), 8.5, 6)
+		p.tableOf(r.summaryColumns(), r.summaryRows(devices), 8.5, 6)
 	}
 	p.notes()
 	p.signature()
+	for _, d := range devices {
+		p.device(d, 0)
+	}
 }
 
-// facts are what holds for the whole report, in two columns.
-func (p *page) facts() {
+// opening is the head of the first page: the customer's logo, whose log it is, and below it
+// where, "" = nowhere else.
+func (p *page) opening(title, where string) {
 	r := p.r
-	excursions, open, overdue, recorded := 0, 0, 0, 0
-	for i := range r.Devices {
-		d := &r.Devices[i]
-		for k := range d.Excursions {
-			excursions++
-			if len(d.Excursions[k].Actions) == 0 {
-				open++
-			}
-		}
-		if d.Overdue(r.GeneratedAt) {
-			overdue++
-		}
-		if len(d.Calibrations) > 0 {
-			recorded++
-		}
+	p.header = r.say("Temperature log") + " · " + title
+	p.AddPage()
+	p.Bookmark(p.clean(title), 0, 0)
+	p.fill(0, 0, pageWidth, 3, accent)
+	p.y = 16
+	free := width - p.logo()
+	p.pen(9, true, accent)
+	p.cell(left, p.y, free, 5, strings.ToUpper(r.say("Temperature log")), "L")
+	p.y += 6
+	p.pen(21, true, ink)
+	p.title(title, free, 9, 3)
+	p.pen(10, false, muted)
+	if where != "" {
+		p.paragraph(left, width, 5, where)
 	}
+	p.y += 4
+}
+
+// The room for a logo, in mm.
+const (
+	logoWidth  = 46.0
+	logoHeight = 18.0
+)
+
+// logo draws the customer's into the upper right corner, and returns how much of the line it
+// takes, in mm.
+func (p *page) logo() float64 {
+	l := &p.r.Logo
+	if len(l.Data) == 0 {
+		return 0
+	}
+	kind := fpdf.ImageOptions{ImageType: strings.TrimPrefix(l.Type, "image/")}
+	p.RegisterImageOptionsReader("logo", kind, bytes.NewReader(l.Data))
+	w, h := logoWidth, logoWidth*float64(l.Height)/float64(l.Width)
+	if h > logoHeight {
+		w, h = logoHeight*float64(l.Width)/float64(l.Height), logoHeight
+	}
+	p.ImageOptions("logo", right-w, p.y-5, w, h, false, kind, 0, "")
+	return w + 6
+}
+
+// facts are what holds for devices together, in two columns.
+func (r *Report) facts(devices []*Device) []fact {
+	c := r.countOf(devices)
 	calibrations := r.say("none recorded")
 	switch {
-	case overdue > 0:
-		calibrations = r.sayf("%d overdue", overdue)
-	case recorded == len(r.Devices):
+	case c.overdue > 0:
+		calibrations = r.sayf("%d overdue", c.overdue)
+	case c.calibrated == len(devices):
 		calibrations = r.say("none overdue")
-	case recorded > 0:
-		calibrations = r.sayf("none overdue, %d of the devices without any", len(r.Devices)-recorded)
+	case c.calibrated > 0:
+		calibrations = r.sayf("none overdue, %d of the devices without any", len(devices)-c.calibrated)
 	}
-	list := []fact{
+	return []fact{
 		{r.say("Period"), r.period(), false},
 		{r.say("Time zone"), r.Zone.String(), false},
-		{r.say("Devices"), fmt.Sprint(len(r.Devices)), false},
-		{r.say("Excursions"), r.withNote(excursions, open), open > 0},
-		{r.say("Calibrations"), calibrations, overdue > 0},
+		{r.say("Devices"), fmt.Sprint(len(devices)), false},
+		{r.say("Excursions"), r.withNote(c.excursions, c.open), c.open > 0},
+		{r.say("Calibrations"), calibrations, c.overdue > 0},
 		{r.say("Audit log"), r.integrityText(), !r.Integrity.ChainOK},
 	}
-	p.factGrid(list)
 }
 
 type fact struct {
@@ -154,13 +173,11 @@ func (r *Report) summaryColumns() []column {
 // holes that an inspector will ask about.
 const poorCoverage = 95
 
-func (r *Report) summaryRows() []tableRow {
-	rows := make([]tableRow, len(r.Devices))
-	for i := range r.Devices {
-		d := &r.Devices[i]
+func (r *Report) summaryRows(devices []*Device) []tableRow {
+	rows := make([]tableRow, len(devices))
+	for i, d := range devices {
 		out, defrosts := dash, dash
-		judged := d.Limits.TempMin != nil || d.Limits.TempMax != nil
-		if judged && d.Readings > 0 {
+		if d.judged() && d.Readings > 0 {
 			out, defrosts = span(d.OutOfRangeS), span(d.InDefrostsS)
 		}
 		rows[i] = tableRow{
@@ -173,6 +190,9 @@ func (r *Report) summaryRows() []tableRow {
 	}
 	return rows
 }
+
+// judged reports whether the device has limits.
+func (d *Device) judged() bool { return d.Limits.TempMin != nil || d.Limits.TempMax != nil }
 
 // below and above report whether there was an excursion on a side. A short rise,
 // such as a defrost, is nothing to be alarmed by.

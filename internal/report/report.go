@@ -13,6 +13,7 @@ import (
 // Report is the temperature log of some devices over a period.
 type Report struct {
 	Workspace   string
+	Logo        rimewatch.Logo  // of the workspace, without Data where it has none
 	Site        *rimewatch.Site // nil: devices of any site
 	From, To    rimewatch.Time  // [From, To)
 	Zone        *time.Location
@@ -64,9 +65,10 @@ type Integrity struct {
 // Device is one device's part of a report.
 type Device struct {
 	rimewatch.Device
-	SiteName  string
-	Equipment *rimewatch.Equipment
-	Limits    rimewatch.Limits // in force when the report was made
+	SiteName    string
+	SiteAddress string
+	Equipment   *rimewatch.Equipment
+	Limits      rimewatch.Limits // in force when the report was made
 
 	Totals
 	Days         []Day

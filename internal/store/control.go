@@ -22,6 +22,10 @@ type Control interface {
 	// WorkspaceBySlug finds one by the slug that it has or had. A slug that another workspace has or
 	// had is CodeConflict on slug.
 	WorkspaceBySlug(ctx context.Context, slug string) (rimewatch.Workspace, error)
+	// Logo returns that of a workspace, without Data where it has none.
+	Logo(ctx context.Context, workspaceID int64) (rimewatch.Logo, error)
+	// SetLogo keeps one, or none where it is without Data.
+	SetLogo(ctx context.Context, workspaceID int64, l rimewatch.Logo) (rimewatch.Workspace, error)
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	// CloseWorkspace ends all access to a workspace whose DeleteAt has come: its
 	// members, invitations and tokens, whose ids are returned, are gone, and its

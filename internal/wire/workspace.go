@@ -23,12 +23,13 @@ type Workspace struct {
 	CreatedAt    rimewatch.Time `json:"created_at" nullable:"false"`
 	UpdatedAt    rimewatch.Time `json:"updated_at" nullable:"false"`
 	Require      string         `json:"require_action" enum:"none,critical,all" doc:"Which cases wait for documentation: none, those with a critical alert, or all."`
+	LogoAt       rimewatch.Time `json:"logo_at" doc:"When its logo was set; null where it has none."`
 	Test         bool           `json:"test" doc:"It is a sandbox: its devices are simulated, and it is erased at delete_at."`
 }
 
 // NewWorkspace returns the shape of w.
 func NewWorkspace(w *rimewatch.Workspace) Workspace {
-	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt, string(cmp.Or(w.RequireAction, rimewatch.RequireNone)), w.TestOf != 0}
+	return Workspace{w.ID, w.Name, w.Slug, string(w.OnUnknown), w.OnUnknown == rimewatch.RegisterUnknown, w.TimeZone, w.RawDays, w.RollupDays, w.RequireSecondFactor, w.Limits, w.DeleteAt, w.CreatedAt, w.UpdatedAt, string(cmp.Or(w.RequireAction, rimewatch.RequireNone)), w.LogoAt, w.TestOf != 0}
 }
 
 // typeLimits are overrides by type of equipment, never null.

@@ -192,22 +192,28 @@ func (x *exporter) attachments(id string) error {
 		return err
 	}
 	for _, f := range of.Attachments {
-		file := &answer{header: make(http.Header), status: http.StatusOK}
-		if e := x.api.Inner(x.call, "/v1/cases/{id}/attachments/{attachment_id}", map[string]string{"id": id, "attachment_id": f.ID.String()}, nil, f.Type, file); e != nil {
-			return e
-		}
-		if file.status != http.StatusOK {
-			return fmt.Errorf("export attachment %s of case %s: status %d", f.ID, id, file.status)
-		}
-		w, err := x.create("attachments/case-" + id + "-" + f.ID.String() + path.Ext(f.Name))
-		if err == nil {
-			_, err = w.Write(file.body.Bytes())
-		}
-		if err != nil {
+		name := "attachments/case-" + id + "-" + f.ID.String() + path.Ext(f.Name)
+		if err := x.file(name, "/v1/cases/{id}/attachments/{attachment_id}", map[string]string{"id": id, "attachment_id": f.ID.String()}, f.Type); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// file writes what a path answers with, of a type, as it is.
+func (x *exporter) file(name, path string, values map[string]string, kind string) error {
+	file := &answer{header: make(http.Header), status: http.StatusOK}
+	if e := x.api.Inner(x.call, path, values, nil, kind, file); e != nil {
+		return e
+	}
+	if file.status != http.StatusOK {
+		return fmt.Errorf("export %s: status %d", name, file.status)
+	}
+	w, err := x.create(name)
+	if err == nil {
+		_, err = w.Write(file.body.Bytes())
+	}
+	return err
 }
 
 // workspace writes the workspace itself.
@@ -218,7 +224,8 @@ func (x *exporter) workspace() error {
 	}
 	var settings struct {
 		Workspace struct {
-			RollUp int `json:"rollup_days"`
+			RollUp int     `json:"rollup_days"`
+			LogoAt *string `json:"logo_at"`
 		} `json:"workspace"`
 	}
 	if err := json.Unmarshal(data, &settings); err != nil {
@@ -228,6 +235,9 @@ func (x *exporter) workspace() error {
 	w, err := x.create("workspace.json")
 	if err == nil {
 		_, err = w.Write(data)
+	}
+	if err == nil && settings.Workspace.LogoAt != nil {
+		err = x.file("logo", "/v1/workspace/logo", nil, "image/*")
 	}
 	return err
 }

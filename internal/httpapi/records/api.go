@@ -47,6 +47,12 @@ type Health interface {
 	SummariesOf(workspaceID int64, sites rimewatch.Sites) map[int64]wire.HealthSummary
 }
 
+// Logos keeps what workspaces print on their reports.
+type Logos interface {
+	Logo(ctx context.Context, workspaceID int64) (rimewatch.Logo, error)
+	SetLogo(ctx context.Context, workspaceID int64, l rimewatch.Logo) (rimewatch.Workspace, error)
+}
+
 // Signers find out who signs.
 type Signers interface {
 	ConfirmSigner(ctx context.Context, p account.Principal, x account.SignProof, first bool, now rimewatch.Time) (u rimewatch.User, proof string, err error)
@@ -55,6 +61,7 @@ type Signers interface {
 // Config of the resources: everything is needed.
 type Config struct {
 	Store   Store
+	Logos   Logos
 	Signers Signers
 	Writer  Writer
 	Reports Reports
@@ -74,7 +81,7 @@ type api struct {
 	Config
 	reportJobs reportJobs
 	cursors    httpapi.CursorCodec
-	decoding   chan struct{} // holds one while an attachment is decoded: that takes up to 200 MB
+	decoding   chan struct{} // holds one while an image is decoded: that takes up to 200 MB
 }
 
 // Routes returns the routes of records.
@@ -82,6 +89,6 @@ func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[Doer](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1)}
-		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.reportRoutes(), a.standingRoutes())
+		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.reportRoutes(), a.standingRoutes(), a.logoRoutes())
 	}
 }

@@ -42,7 +42,7 @@ func (a *api) attach(c *httpapi.Call) error {
 	if _, err := a.Store.Case(ctx, c.Workspace(), id); err != nil {
 		return err
 	}
-	file, err := a.keep(ctx, body)
+	file, err := decoded(ctx, a, func() (photo.File, error) { return photo.Keep(body) })
 	if err != nil {
 		return err
 	}
@@ -60,15 +60,15 @@ func (a *api) attach(c *httpapi.Call) error {
 	return c.Data(http.StatusCreated, AttachmentData{attachmentJSON(&x)})
 }
 
-// keep decodes one file at a time.
-func (a *api) keep(ctx context.Context, body []byte) (photo.File, error) {
+// decoded decodes one image at a time.
+func decoded[T any](ctx context.Context, a *api, decode func() (T, error)) (out T, err error) {
 	select {
 	case a.decoding <- struct{}{}:
 		defer func() { <-a.decoding }()
 	case <-ctx.Done():
-		return photo.File{}, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
+		return out, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
 	}
-	return photo.Keep(body)
+	return decode()
 }
 
 // attachedBy is who attaches something: the person who is signed in, or a program.

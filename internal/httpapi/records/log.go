@@ -225,7 +225,7 @@ func (a *api) reportRoutes() []httpapi.Route {
 		Method: http.MethodGet, Path: "/v1/reports/temperature-log", Sited: true, ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead), CSV: true, PDF: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
 		Description: "For each device and day of the site's time zone the lowest, mean and highest product temperature, the time out of range and the coverage; excursions with their cause and corrective actions; calibrations. " +
-			"As JSON, as CSV (a row for each device, day, excursion, corrective action and calibration), or as a PDF to print and sign. At most 400 days, 500 devices, and 20,000 days of all devices together. " +
+			"As JSON, as CSV (a row for each device, day, excursion, corrective action and calibration), or as a PDF to print and sign; of several sites the PDF has a page about all of them, a page about each, and the days of those devices alone with which something happened. At most 400 days, 500 devices, and 20,000 days of all devices together. " +
 			"Calibration offsets are applied. Limits are those in force when the log is made.",
 		Bind: httpapi.Raw[TemperatureLogInput, TemperatureLogData](a.temperatureLog),
 	})

@@ -156,7 +156,7 @@ func checkUndoRoutes(t *testing.T, r *rig) {
 		"revoke-token": "it shuts somebody out", "end-session": "it shuts somebody out", "end-other-sessions": "it shuts somebody out", "remove-member": "it shuts somebody out",
 		"withdraw-invitation": "it shuts somebody out", "delete-workspace": "has a grace of seven days", "drop-held": "deletes what was never taken in",
 		"delete-webhook": "is about programs", "delete-binding": "what its sender sends then waits", "remove-push-device": "is about oneself", "remove-my-channel": "is about oneself",
-		"withdraw-rota-calendar": "it shuts somebody out",
+		"withdraw-rota-calendar": "it shuts somebody out", "delete-logo": "whoever has the file sets it again",
 	}
 	for _, rt := range r.api.Routes() {
 		if rt.Method == "DELETE" && rt.Undo == nil && atOnce[rt.ID] == "" {

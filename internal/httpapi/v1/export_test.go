@@ -61,6 +61,7 @@ func TestExport(t *testing.T) {
 		{name: "deleted", req: remove("/v1/devices/Del", r.full), status: 200, anyEvents: true},
 		{name: "a case", req: r.browser(post("/v1/cases", "", `{"alert_id":1}`)), status: 201},
 		{name: "with an attachment", req: r.browser(post("/v1/cases/1/attachments?name=invoice.pdf", "", "%PDF-1.7 invoice").with("Content-Type", "application/pdf")), status: 201},
+		{name: "a logo", req: r.browser(put("/v1/workspace/logo", "", tinyPNG).with("Content-Type", "image/png")), status: 200},
 		{name: "its second life", req: post("/v1/devices", r.full, `{"serial":"del","equipment_type":"other"}`), status: 201, anyEvents: true},
 		{name: "a reading of that", req: post("/v1/readings", r.feed, `{"device_serial":"del","product_zone_temp":-16.75,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
 	})
@@ -91,7 +92,7 @@ func TestExport(t *testing.T) {
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "rotas.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
 		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-keys.json": `"prefix":"in_`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
-		"cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice",
+		"logo": "\x89PNG\r\n", "cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice",
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
 	} {
 		if !strings.Contains(files[file], want) {
@@ -104,8 +105,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 36 {
-		t.Errorf("%d files, want 36", len(files))
+	if len(files) != 37 {
+		t.Errorf("%d files, want 37", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

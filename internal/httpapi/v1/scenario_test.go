@@ -93,6 +93,9 @@ func get(path, token string) request {
 func post(path, token, body string) request {
 	return request{method: "POST", path: "/api" + path, token: token, body: body}
 }
+func put(path, token, body string) request {
+	return request{method: "PUT", path: "/api" + path, token: token, body: body}
+}
 func patch(path, token, body string) request {
 	return request{method: "PATCH", path: "/api" + path, token: token, body: body}
 }

@@ -163,7 +163,7 @@ func (g *Gatherer) CasePDF(ctx context.Context, workspaceID, id int64, complete 
 		return "", nil, err
 	}
 	complete(d)
-	if err := g.integrity(ctx, &report.Request{Workspace: workspaceID, Report: &d.Report}); err != nil {
+	if err := g.paper(ctx, &report.Request{Workspace: workspaceID, Report: &d.Report}); err != nil {
 		return "", nil, err
 	}
 	for i := range d.Devices {

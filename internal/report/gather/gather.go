@@ -29,6 +29,7 @@ type Store interface {
 	DeliveryNames(ctx context.Context, workspaceID int64) (store.DeliveryNames, error)
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	Logo(ctx context.Context, workspaceID int64) (rimewatch.Logo, error)
 	Sites() store.Resource[rimewatch.Site]
 }
 
@@ -136,7 +137,7 @@ func (g *Gatherer) PDF(ctx context.Context, l *Log) (name string, text []byte, e
 
 func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 	r := q.Report
-	if err := g.integrity(ctx, q); err != nil {
+	if err := g.paper(ctx, q); err != nil {
 		return err
 	}
 	windows, _, err := g.store.MaintenanceWindows().Select(ctx, q.Workspace, store.Selection{EndAfter: r.From})
@@ -212,12 +213,19 @@ func (g *Gatherer) withinSites(ctx context.Context, list []rimewatch.Excursion) 
 	return kept
 }
 
-func (g *Gatherer) integrity(ctx context.Context, q *report.Request) error {
+// paper reads what stands on every page or document of a workspace: its logo, and what its audit
+// trail proves.
+func (g *Gatherer) paper(ctx context.Context, q *report.Request) error {
 	r := q.Report
+	logo, err := g.store.Logo(ctx, q.Workspace)
+	if err != nil {
+		return err
+	}
 	broken, err := g.store.VerifyAudit(ctx, q.Workspace)
 	if err != nil {
 		return err
 	}
+	r.Logo = logo
 	r.Integrity.ChainOK = broken == 0
 	last, _, err := g.store.AuditEntries(ctx, q.Workspace, "", "", store.Page{Limit: 1})
 	if err == nil && len(last) > 0 {
@@ -233,7 +241,7 @@ func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.D
 	d.Device, d.Limits, d.ClockOffset, d.SeveralClocks = v.Device, v.LimitsInForce(), v.ClockOffset(behind), several
 	d.Equipment, _ = rimewatch.EquipmentBySlug(v.EquipmentType)
 	if v.Site != nil {
-		d.SiteName = v.Site.Name
+		d.SiteName, d.SiteAddress = v.Site.Name, v.Site.Address
 	}
 	log, err := g.readLog(ctx, r, d)
 	if err != nil {

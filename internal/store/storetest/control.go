@@ -72,6 +72,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"trail of notifications", (*control).notificationTrail},
 		{"address", (*control).address},
 		{"slugs", (*control).slugs},
+		{"logo", (*control).logo},
 		{"text", (*control).text},
 		{"concurrent use", (*control).concurrentUse},
 		{"cancelled", (*control).givenUp},

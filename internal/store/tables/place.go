@@ -26,7 +26,7 @@ var workspaceTable = resource[rimewatch.Workspace]{
 			col("require_second_factor", flag(&w.RequireSecondFactor)), col("delete_at", number(&w.DeleteAt)),
 			fixed("exposure_since", number(&w.ExposureSince)), col("revision", number(&w.Revision)), col("slug", text(&w.Slug)),
 			fixed("test_of", number(&w.TestOf)), fixed("test_devices", number(&w.TestDevices)),
-			col("require_action", text(&w.RequireAction)),
+			col("require_action", text(&w.RequireAction)), col("logo_at", number(&w.LogoAt)),
 		}
 	}),
 	created: "workspace.created", updated: "workspace.updated", other: "workspace.deletion_changed",
@@ -38,6 +38,9 @@ var workspaceTable = resource[rimewatch.Workspace]{
 	changed: func(old, w *rimewatch.Workspace, diff store.Fields) bool {
 		if old.Slug != w.Slug {
 			diff["slug"] = store.Change{From: old.Slug, To: w.Slug}
+		}
+		if old.LogoAt != w.LogoAt {
+			diff["logo_at"] = store.Change{From: old.LogoAt, To: w.LogoAt}
 		}
 		if old.DeleteAt == w.DeleteAt {
 			return false

@@ -32,7 +32,8 @@ CREATE TABLE workspace (
 	slug TEXT NOT NULL DEFAULT '', -- names it in links; every one that it had is in workspace_slug
 	test_of INTEGER NOT NULL DEFAULT 0, -- the workspace whose sandbox it is
 	test_devices INTEGER NOT NULL DEFAULT 0, -- that are simulated
-	require_action TEXT NOT NULL DEFAULT 'none' -- which cases wait for documentation
+	require_action TEXT NOT NULL DEFAULT 'none', -- which cases wait for documentation
+	logo_at INTEGER NOT NULL DEFAULT 0 -- when its logo was set, 0 = it has none
 ) STRICT;
 
 CREATE TABLE site (
@@ -495,4 +496,19 @@ CREATE TABLE held_total (
 	senders INTEGER NOT NULL,
 	bytes INTEGER NOT NULL
 ) STRICT;
-` + contactSQL + ";\n" + sourceKeySQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugSQL + ";\n" + tokenCallSQL + ";\n" + rotaSQL + ";\n" + caseIndexSQL + ";\n" + caseSQL + ";\n" + signatureSQL + ";\n" + attachmentSQL + ";\n" + orderSQL + ";\n" + roundSQL + ";\n"
+` + contactSQL + ";\n" +
+	sourceKeySQL + ";\n" +
+	eventSQL + ";\n" +
+	webhookSQL + ";\n" +
+	actSQL + ";\n" +
+	installationSQL + ";\n" +
+	slugSQL + ";\n" +
+	tokenCallSQL + ";\n" +
+	rotaSQL + ";\n" +
+	caseIndexSQL + ";\n" +
+	caseSQL + ";\n" +
+	signatureSQL + ";\n" +
+	attachmentSQL + ";\n" +
+	orderSQL + ";\n" +
+	roundSQL + ";\n" +
+	logoSQL + ";\n"

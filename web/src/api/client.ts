@@ -207,13 +207,13 @@ export async function ask<T extends Answer>(call: Promise<T>): Promise<Data<T>> 
 }
 
 /** upload sends a file as it is, for which the typed client has no words. */
-export async function upload<T>(path: string, file: Blob, headers: Record<string, string> = {}): Promise<T> {
-  return (await ask(sendFile(`/api${path}`, file, headers))) as T;
+export async function upload<T>(path: string, file: Blob, headers: Record<string, string> = {}, method = 'POST'): Promise<T> {
+  return (await ask(sendFile(`/api${path}`, file, headers, method))) as T;
 }
 
-async function sendFile(url: string, file: Blob, headers: Record<string, string>): Promise<Answer> {
+async function sendFile(url: string, file: Blob, headers: Record<string, string>, method: string): Promise<Answer> {
   ahead = {};
-  const response = await fetch(url, { method: 'POST', credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': language, 'Content-Type': 'text/csv', ...named(), ...headers }, body: file });
+  const response = await fetch(url, { method, credentials: 'same-origin', headers: { Accept: 'application/json', 'Accept-Language': language, 'Content-Type': 'text/csv', ...named(), ...headers }, body: file });
   const said = (await response.json().catch(() => null)) as unknown;
   return response.ok ? { data: said, response } : { error: said, response };
 }
