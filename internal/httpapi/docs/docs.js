@@ -252,7 +252,7 @@ const draw = () => {
   main.append(el("h1", {}, doc.info.title, " ", el("small", { class: "none" }, doc.info.version)), ...prose(doc.info.description));
   for (const tag of doc.tags) {
     const section = el("section", { class: "tag" }, el("h2", {}, tag.name), ...prose(tag.description));
-    const group = el("div", {}, el("h2", {}, tag.name));
+    const group = el("details", {}, el("summary", {}, tag.name));
     for (const [path, item] of Object.entries(doc.paths)) {
       for (const [method, op] of Object.entries(item)) {
         if (!(op.tags || []).includes(tag.name)) continue;
@@ -272,9 +272,31 @@ const filter = (text) => {
     box.hidden = !show;
     document.querySelector(`nav a[href="#${box.id}"]`).hidden = !show;
   }
-  for (const part of document.querySelectorAll("section.tag, nav div")) {
+  for (const part of document.querySelectorAll("section.tag, nav details")) {
     part.hidden = ![...part.querySelectorAll("article, a")].some((n) => !n.hidden);
+    if (part.tagName === "DETAILS") part.open = words.length > 0;
   }
+};
+
+// The list shows where the reader is: the last operation whose head is above the middle of the window.
+const follow = () => {
+  const list = [...document.querySelectorAll("article")].filter((a) => !a.hidden);
+  let low = 0, high = list.length; // by halves: there are hundreds
+  while (low < high) {
+    const mid = (low + high) >> 1;
+    if (list[mid].getBoundingClientRect().top < innerHeight / 2) low = mid + 1;
+    else high = mid;
+  }
+  const link = low ? document.querySelector(`nav a[href="#${list[low - 1].id}"]`) : null;
+  const was = document.querySelector("nav a[aria-current]");
+  if (link === was) return;
+  was?.removeAttribute("aria-current");
+  if (!link) return;
+  link.setAttribute("aria-current", "true");
+  if (was && was.parentNode !== link.parentNode && !search.value) was.parentNode.open = false;
+  link.parentNode.open = true;
+  const nav = document.getElementById("nav"), at = link.offsetTop - nav.offsetTop;
+  if (at < nav.scrollTop || at > nav.scrollTop + nav.clientHeight - 40) nav.scrollTop = at - nav.clientHeight / 3;
 };
 
 const theme = () => {
@@ -289,6 +311,7 @@ if (stored === "light" || stored === "dark") document.documentElement.dataset.th
 document.getElementById("theme").addEventListener("click", theme);
 const search = document.getElementById("search");
 search.addEventListener("input", () => filter(search.value));
+addEventListener("scroll", () => requestAnimationFrame(follow), { passive: true });
 document.addEventListener("keydown", (e) => {
   if (e.key === "/" && document.activeElement !== search) {
     e.preventDefault();
