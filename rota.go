@@ -101,10 +101,27 @@ func (s *Shift) on(weekday time.Weekday, minute int) bool {
 	return today && s.From <= minute || before && minute < s.To
 }
 
+// showing is what the clock of a zone shows at a moment. While an hour comes for the second time it
+// stands at the end of the first: a shift that began in it has begun, and does not begin twice.
+func showing(at Time, zone *time.Location) time.Time {
+	l := at.Std().In(zone)
+	set, _ := l.ZoneBounds()
+	if set.IsZero() {
+		return l
+	}
+	before := set.Add(-time.Millisecond).In(zone)
+	_, was := before.Zone()
+	_, is := l.Zone()
+	if l.Sub(set) < time.Duration(was-is)*time.Second {
+		return before
+	}
+	return l
+}
+
 // OnDuty are the users who are on duty at a moment by the clock of a zone. Whoever is not
 // known, as a member who was removed, is not on duty.
 func (r *Rota) OnDuty(at Time, zone *time.Location, known func(user int64) bool) (users []int64) {
-	l := at.Std().In(zone)
+	l := showing(at, zone)
 	add := func(user int64) {
 		if user != 0 && known(user) && !slices.Contains(users, user) {
 			users = append(users, user)
