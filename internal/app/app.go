@@ -317,6 +317,7 @@ func (a *App) begin(ctx context.Context) error {
 	a.spawn(a.runWatchdog)
 	a.spawn(a.runErasures)
 	a.spawn(a.runActs)
+	a.spawn(a.runRounds)
 	a.spawn(a.Sources.Run)
 	if a.Sandbox != nil {
 		a.spawn(a.Sandbox.Run)

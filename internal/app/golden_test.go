@@ -413,6 +413,7 @@ func (h *house) furnish(hook string) {
 	post("/report-schedules", `{"period":"weekly","site_id":1,"channel_ids":[3]}`)
 	post("/contacts", `{"site_id":1,"name":"Polar","role":"service","phone":"+1 555 0142"}`)
 	post("/rotas", `{"name":"Nights","site_id":1,"shifts":[{"days":["mon","sun"],"from":"22:00","to":"06:00","member_id":1}],"overrides":[{"starts_at":"2026-11-20T12:00:00Z","ends_at":"2026-11-21T12:00:00Z","instead_of":1}]}`)
+	post("/check-templates", `{"name":"Vaccines","pack":"us-cdc-vfc","device_ids":[2],"windows":[{"days":["fri"],"from":"05:00","to":"04:00"}]}`)
 	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold","timezone":"America/St_Johns"}`)
 	h.asOwner("PATCH", "/workspace", `{"raw_days":366,"timezone":"Europe/Berlin","limits":{"walkin_cooler":{"temp_max":5}}}`, http.StatusOK)
 	h.asOwner("POST", "/devices/V-1/calibrations", `{"method":"reference_probe","reference":5,"as_found":5.4,"offset":-0.4,"performed_by":"Ana"}`, http.StatusCreated)
@@ -465,6 +466,9 @@ func (h *house) events() {
 	h.asOwner("POST", "/alerts/2/acknowledge", `{"note":"I look"}`, http.StatusOK)
 	h.asOwner("POST", "/alerts/3/resolve", `{}`, http.StatusOK)
 	h.asOwner("PATCH", "/devices/V-1", `{"limits":{"temp_max":7.5}}`, http.StatusOK)
+	h.must(h.PlanRounds(h.t.Context()))
+	h.asOwner("POST", "/checks/1/complete", `{"items":[{"device_id":2,"typed_value":2.5,"note":"door was open"}]}`, http.StatusOK)
+	h.asOwner("POST", "/checks/1/notes", `{"text":"gasket replaced"}`, http.StatusCreated)
 	// An hour that was too warm comes last.
 	warm := func(from, to time.Duration, temp float64) {
 		h.minutes("P-1", goldenNow.Add(-from), goldenNow.Add(-to), func(int) float64 { return temp })

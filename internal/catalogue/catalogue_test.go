@@ -148,6 +148,9 @@ func texts(t *testing.T) []string {
 	for _, e := range rimewatch.EquipmentTypes() {
 		found[e.Label], found[e.Basis] = true, true
 	}
+	for _, p := range rimewatch.CheckPacks() {
+		found[p.Name], found[p.Text], found[p.Read], found[p.Unread] = true, true, true, true
+	}
 	for f := range rimewatch.AllFields.All() {
 		found[f.Info().Label] = true
 	}

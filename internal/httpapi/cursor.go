@@ -25,6 +25,7 @@ const (
 	CursorEvents      CursorKind = 'e'
 	CursorHistories   CursorKind = 'm'
 	CursorCases       CursorKind = 'c'
+	CursorChecks      CursorKind = 'k'
 )
 
 // CursorCodec writes places in lists as opaque text: a version, the kind, two

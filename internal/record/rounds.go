@@ -69,18 +69,15 @@ func Complete(c *rimewatch.Check, x *Completion, now rimewatch.Time) (note rimew
 	var wrong *rimewatch.Error
 	for i := range x.Items {
 		it := &x.Items[i]
-		why := ""
+		field := "items." + it.Serial
 		switch {
 		case it.Gone != "" || strings.TrimSpace(it.Note) != "":
 		case it.Out:
-			why = "%s is outside its limits: a note has to say what was done"
+			wrong = rimewatch.Merge(wrong, rimewatch.Invalid(field, "%s is outside its limits: a note has to say what was done", it.Name))
 		case c.Ask.Typed && it.Typed == nil:
-			why = "of %s a typed value is asked for, or a note that says why there is none"
+			wrong = rimewatch.Merge(wrong, rimewatch.Invalid(field, "of %s a typed value is asked for, or a note that says why there is none", it.Name))
 		case it.Value == nil && it.Typed == nil:
-			why = "there is no value of %s: type one, or note why there is none"
-		}
-		if why != "" {
-			wrong = rimewatch.Merge(wrong, rimewatch.Invalid("items."+it.Serial, why, it.Name))
+			wrong = rimewatch.Merge(wrong, rimewatch.Invalid(field, "there is no value of %s: type one, or note why there is none", it.Name))
 		}
 	}
 	if wrong != nil {

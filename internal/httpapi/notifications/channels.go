@@ -143,10 +143,10 @@ func (f *ChannelFields) applyQuiet(c *rimewatch.Channel) {
 		q = *c.Quiet
 	}
 	if v := f.QuietFrom.Value; v != nil {
-		q.From = minuteOf(*v)
+		q.From = wire.MinuteOf(*v)
 	}
 	if v := f.QuietTo.Value; v != nil {
-		q.To = minuteOf(*v)
+		q.To = wire.MinuteOf(*v)
 	}
 	c.Quiet = &q
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
@@ -45,15 +44,10 @@ type Override struct {
 	Note      string         `json:"note,omitempty" maxLength:"500"`
 }
 
-var dayNames = [...]string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}
-
 func shiftsOf(list []Shift) []rimewatch.Shift {
 	out := make([]rimewatch.Shift, len(list))
 	for i, s := range list {
-		out[i] = rimewatch.Shift{From: minuteOf(s.From), To: minuteOf(s.To), UserID: s.MemberID}
-		for _, d := range s.Days {
-			out[i].Days |= 1 << slices.Index(dayNames[:], d)
-		}
+		out[i] = rimewatch.Shift{Days: wire.DaySet(s.Days), From: wire.MinuteOf(s.From), To: wire.MinuteOf(s.To), UserID: s.MemberID}
 	}
 	return out
 }
@@ -118,10 +112,7 @@ func (x *roster) json(r *rimewatch.Rota) Rota {
 		OnDuty: x.onDuty(r, x.now), Gaps: wire.NewDutyGaps(r.Gaps(x.now, x.now+wire.GapsAhead, x.zone(r.SiteID), x.known)), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 	for i, s := range r.Shifts {
-		out.Shifts[i] = Shift{Days: []string{}, From: clockText(s.From), To: clockText(s.To), MemberID: s.UserID}
-		for _, d := range s.Weekdays() {
-			out.Shifts[i].Days = append(out.Shifts[i].Days, dayNames[d])
-		}
+		out.Shifts[i] = Shift{Days: wire.DayNames(s.Weekdays()), From: clockText(s.From), To: clockText(s.To), MemberID: s.UserID}
 	}
 	for i, o := range r.Overrides {
 		out.Overrides[i] = Override{o.StartsAt, o.EndsAt, wire.OrNull(o.InsteadOf), wire.OrNull(o.UserID), o.Note}

@@ -3,7 +3,6 @@ package notifications
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
@@ -161,13 +160,6 @@ type QuietHours struct {
 
 func clockText(minute int) string { return rimewatch.TimeOfDay(minute) }
 
-// minuteOf reads a time of day that matches its pattern.
-func minuteOf(s string) int {
-	h, _ := strconv.Atoi(s[:2])
-	m, _ := strconv.Atoi(s[3:])
-	return h*60 + m
-}
-
 func routeJSON(r *rimewatch.Route, serials map[int64]string) Route {
 	out := Route{
 		ID: r.ID, Name: r.Name, Enabled: r.Enabled, Match: matchJSON(&r.Match, serials), Steps: make([]StepJSON, len(r.Steps)),
@@ -248,13 +240,13 @@ func (f *RouteFields) apply(r *rimewatch.Route, match rimewatch.Matchers, steps 
 	if f.Quiet.Sent {
 		r.Quiet = nil
 		if q := f.Quiet.Value; q != nil {
-			r.Quiet = &rimewatch.QuietHours{From: minuteOf(q.From), To: minuteOf(q.To)}
+			r.Quiet = &rimewatch.QuietHours{From: wire.MinuteOf(q.From), To: wire.MinuteOf(q.To)}
 		}
 	}
 	if f.DigestAt.Sent {
 		r.DigestAt = nil
 		if f.DigestAt.Value != nil {
-			minute := minuteOf(*f.DigestAt.Value)
+			minute := wire.MinuteOf(*f.DigestAt.Value)
 			r.DigestAt = &minute
 		}
 	}

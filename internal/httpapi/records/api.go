@@ -89,6 +89,6 @@ func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[Doer](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1)}
-		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.reportRoutes(), a.standingRoutes(), a.logoRoutes())
+		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.roundRoutes(), a.checkRoutes(), a.reportRoutes(), a.standingRoutes(), a.logoRoutes())
 	}
 }

@@ -92,7 +92,7 @@ func TestExport(t *testing.T) {
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "rotas.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
 		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-keys.json": `"prefix":"in_`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
-		"logo": "\x89PNG\r\n", "cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice",
+		"check-templates.json": `[]`, "checks.json": `[]`, "logo": "\x89PNG\r\n", "cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice",
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
 	} {
 		if !strings.Contains(files[file], want) {
@@ -105,8 +105,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 37 {
-		t.Errorf("%d files, want 37", len(files))
+	if len(files) != 39 {
+		t.Errorf("%d files, want 39", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {
@@ -127,7 +127,7 @@ func TestEverythingIsExported(t *testing.T) {
 	}
 	asked := regexp.MustCompile(`"/v1/[^"]*"`).FindAllString(string(source), -1)
 	not := map[string]string{
-		"/v1/stream": "a stream", "/v1/acts": "over in ten seconds, and in the audit trail", "/v1/events": "said by the rest", "/v1/webhooks/{id}/deliveries": "events that were sent", "/v1/tokens/{id}/requests": "of a week, for who looks for a fault", "/v1/workspace/export": "itself", "/v1/reports/temperature-log": "made from the rest", "/v1/reports/sites": "counted", "/v1/cases/{id}/report.pdf": "made from the rest", "/v1/sites/{id}/called": "made from the rest",
+		"/v1/stream": "a stream", "/v1/acts": "over in ten seconds, and in the audit trail", "/v1/events": "said by the rest", "/v1/webhooks/{id}/deliveries": "events that were sent", "/v1/tokens/{id}/requests": "of a week, for who looks for a fault", "/v1/workspace/export": "itself", "/v1/reports/temperature-log": "made from the rest", "/v1/reports/sites": "counted", "/v1/cases/{id}/report.pdf": "made from the rest", "/v1/sites/{id}/called": "made from the rest", "/v1/check-packs": "of the program",
 		"/v1/readings/latest": "part of readings", "/v1/readings": "in readings, by device", "/v1/alerts/counts": "counted", "/v1/metrics": "counted, and part of readings", "/v1/sensors": "in devices", "/v1/devices/health/summary": "counted", "/v1/notifications/coverage": "made from the rest", "/v1/rotas/{id}/on-duty": "made from the rest", "/v1/devices/{serial}/prediction": "made from the rest", "/v1/predictions/quality": "counted", "/v1/status": "made from the rest",
 		"/v1/equipment-types": "the same for all", "/v1/address": "the installation's", "/v1/me": "the person's", "/v1/token": "in tokens", "/v1/me/workspaces": "the person's", "/v1/me/sessions": "the person's", "/v1/me/channels": "in channels", "/v1/me/second-factor": "the person's",
 		"/v1/reports/jobs/{id}/file": "made from the rest", "/v1/source-templates": "the same for all", "/v1/sources/{id}/held": "not data of the workspace before somebody accepts the sender", "/v1/channels/{id}/deliveries": "in alert-deliveries, but for tests of a channel",
