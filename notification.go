@@ -193,17 +193,18 @@ type DeliveryKind string
 
 // The kinds of deliveries.
 const (
-	DeliveryOpened    DeliveryKind = "opened"    // first message of a level, also of later escalation levels
-	DeliveryEscalated DeliveryKind = "escalated" // the severity rose to critical
-	DeliveryRepeat    DeliveryKind = "repeat"    // reminder
-	DeliveryRecovery  DeliveryKind = "recovery"  // the alert is over
-	DeliveryDigest    DeliveryKind = "digest"    // several alerts together
-	DeliveryTest      DeliveryKind = "test"      // a person tries a channel
-	DeliveryFallback  DeliveryKind = "fallback"  // another channel keeps failing
-	DeliveryReport    DeliveryKind = "report"    // a scheduled report
-	DeliveryEvent     DeliveryKind = "event"     // to a webhook; Body is nil in the store, which has the event
-	DeliveryHandOver  DeliveryKind = "hand_over" // somebody comes on duty, or goes
-	DeliveryUnrouted  DeliveryKind = "unrouted"  // a critical alert that no route brings to anybody
+	DeliveryOpened    DeliveryKind = "opened"     // first message of a level, also of later escalation levels
+	DeliveryEscalated DeliveryKind = "escalated"  // the severity rose to critical
+	DeliveryRepeat    DeliveryKind = "repeat"     // reminder
+	DeliveryRecovery  DeliveryKind = "recovery"   // the alert is over
+	DeliveryDigest    DeliveryKind = "digest"     // several alerts together
+	DeliveryTest      DeliveryKind = "test"       // a person tries a channel
+	DeliveryFallback  DeliveryKind = "fallback"   // another channel keeps failing
+	DeliveryReport    DeliveryKind = "report"     // a scheduled report
+	DeliveryEvent     DeliveryKind = "event"      // to a webhook; Body is nil in the store, which has the event
+	DeliveryHandOver  DeliveryKind = "hand_over"  // somebody comes on duty, or goes
+	DeliveryOrder     DeliveryKind = "work_order" // a member is given a work order
+	DeliveryUnrouted  DeliveryKind = "unrouted"   // a critical alert that no route brings to anybody
 )
 
 // DeliveryStatus is where a message is.

@@ -43,6 +43,24 @@ func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, s
 	return nil
 }
 
+// MailOrder sends somebody outside the link of a work order. It brings no text that people have written freely:
+// that stands on the page.
+func (s *Service) MailOrder(ctx context.Context, to, language, workspace string, o *rimewatch.WorkOrder, path string) error {
+	t := catalogue.Of(language)
+	workspace = mailedName(workspace)
+	about := t.Sayf("%s asks you for work.", workspace)
+	if unit := mailedName(o.Unit); unit != "" {
+		about = t.Sayf("%s asks you for work on %s.", workspace, unit)
+	}
+	return s.mail(ctx, Letter{
+		To: to, Subject: t.Sayf("Work order %d of %s", o.ID, workspace),
+		Text: about + "\n\n" +
+			t.Sayf("Open this link to see the order and to report on it. It works for %d days, without signing in:", rimewatch.OrderLinkLife/rimewatch.Day) + "\n\n" +
+			s.Address(ctx) + path + "\n\n" +
+			t.Say("Whoever has this link can report on the order in your name.") + "\n",
+	})
+}
+
 // mailedNameLen is the most characters of a name in a mail to a stranger.
 const mailedNameLen = 60
 

@@ -260,7 +260,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, Calls: a.called, Card: a.card, CursorKey: key, LinkKey: links}
-	kept := records.Config{Store: a.Store, Logos: a.Store, Signers: a.Accounts, CursorKey: key, Writer: a.Ingest, Reports: a.reports, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn}
+	kept := records.Config{Store: a.Store, Logos: a.Store, Signers: a.Accounts, CursorKey: key, Writer: a.Ingest, Reports: a.reports, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn, Notifier: a.Notify, Mail: a.Accounts, Card: a.card, LinkKey: links}
 	api, err := httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), sandboxes.Routes(a.Accounts, tried), mcp.Routes, manual.Routes)
 	if err == nil {
 		ui.Others = api.Offered

@@ -412,6 +412,7 @@ func (h *house) furnish(hook string) {
 	post("/channels", `{"name":"Mail","kind":"email","to":["a@example.com"]}`)
 	post("/report-schedules", `{"period":"weekly","site_id":1,"channel_ids":[3]}`)
 	post("/contacts", `{"site_id":1,"name":"Polar","role":"service","phone":"+1 555 0142"}`)
+	post("/work-orders", `{"site_id":1,"problem":"The door of the machine room sticks","urgency":"routine","assign":{"kind":"contact","id":1}}`)
 	post("/rotas", `{"name":"Nights","site_id":1,"shifts":[{"days":["mon","sun"],"from":"22:00","to":"06:00","member_id":1}],"overrides":[{"starts_at":"2026-11-20T12:00:00Z","ends_at":"2026-11-21T12:00:00Z","instead_of":1}]}`)
 	post("/check-templates", `{"name":"Vaccines","pack":"us-cdc-vfc","device_ids":[2],"windows":[{"days":["fri"],"from":"05:00","to":"04:00"}]}`)
 	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold","timezone":"America/St_Johns"}`)

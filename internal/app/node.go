@@ -22,6 +22,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/httpapi/inlets"
 	"github.com/rimewatch/rimewatch/internal/httpapi/notifications"
+	"github.com/rimewatch/rimewatch/internal/httpapi/records"
 	"github.com/rimewatch/rimewatch/internal/httpapi/shortpath"
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 	"github.com/rimewatch/rimewatch/internal/notify/outbound"
@@ -336,7 +337,7 @@ func (n *Node) workspace(r *http.Request) (int64, error) {
 	if key, ok := strings.CutPrefix(r.URL.Path, "/in/"); ok {
 		return n.tokens.ofSecret(ctx, key)
 	}
-	for _, links := range [...]string{notifications.TicketPath, ticket.CalendarPath} {
+	for _, links := range [...]string{notifications.TicketPath, records.OrderTicketPath, ticket.CalendarPath} {
 		if text, ok := strings.CutPrefix(r.URL.Path, links); ok {
 			return ticket.WorkspaceOf(text), nil
 		}

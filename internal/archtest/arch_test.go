@@ -111,7 +111,7 @@ var may = map[string][]string{
 	"internal/httpapi/mcp":           {"internal/httpapi"},
 	"internal/httpapi/manual":        {"docs", "internal/httpapi"},
 	"internal/httpapi/notifications": {"internal/account", "internal/httpapi", "internal/phrase", "internal/store", "internal/ticket", "internal/wire"},
-	"internal/httpapi/records":       {"internal/account", "internal/httpapi", "internal/photo", "internal/record", "internal/report", "internal/store", "internal/wire"},
+	"internal/httpapi/records":       {"internal/account", "internal/httpapi", "internal/photo", "internal/phrase", "internal/record", "internal/report", "internal/store", "internal/ticket", "internal/wire"},
 	"internal/report/gather":         {"internal/phrase", "internal/report", "internal/store"},
 	"internal/httpapi/inlets":        {"internal/account", "internal/httpapi", "internal/inlet", "internal/source", "internal/store", "internal/wire"},
 }

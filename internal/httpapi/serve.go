@@ -217,7 +217,7 @@ func (a *API) Panicked(c *Call, w *Recorder, v any) {
 // LoggedPath is a path as it may be logged: that of a source holds its key, those of a
 // phone call and of a link in a message their tickets.
 func LoggedPath(p string) string {
-	for _, secret := range []string{"/in/", "/voice/", "/a/", "/cal/", Prefix + "/v1/acknowledgements/"} {
+	for _, secret := range []string{"/in/", "/voice/", "/a/", "/cal/", "/o/", Prefix + "/v1/acknowledgements/", Prefix + "/v1/work-order-links/"} {
 		if strings.HasPrefix(p, secret) {
 			return secret + "…"
 		}

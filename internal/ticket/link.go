@@ -13,12 +13,14 @@ type Purpose int64
 const (
 	Acknowledge Purpose = 1 // an alert, by a person who is not signed in
 	Calendar    Purpose = 2 // reading a rota
+	Order       Purpose = 3 // a work order, by somebody outside
 )
 
 // Where the pages are that links lead to, each with a ticket behind it.
 const (
 	AcknowledgePath = "/a/"
 	CalendarPath    = "/cal/" // and ".ics" behind the ticket
+	OrderPath       = "/o/"
 )
 
 // AcknowledgeLife is for how long a link may acknowledge after it was sent. It is not longer than
@@ -30,7 +32,7 @@ type Link struct {
 	Purpose     Purpose
 	WorkspaceID int64
 	Expires     rimewatch.Time // of a calendar: when the link was made
-	ID          int64          // of the alert or rota
+	ID          int64          // of the alert, rota or order
 	UserID      int64          // of whoever it acts as, 0 = nobody
 	ChannelID   int64          // that it was sent through, 0 = none
 }

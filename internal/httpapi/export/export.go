@@ -148,6 +148,9 @@ func (x *exporter) all() error {
 	if err := x.cases(); err != nil {
 		return err
 	}
+	if err := x.orders(); err != nil {
+		return err
+	}
 	return x.devices()
 }
 
@@ -169,31 +172,58 @@ func (x *exporter) cases() error {
 		return err
 	}
 	for _, id := range ids {
-		if err := x.attachments(id); err != nil {
+		if err := x.attachments("case", "/v1/cases/{id}", "/v1/cases/{id}/attachments/{attachment_id}", id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (x *exporter) attachments(id string) error {
-	data, err := x.ask("/v1/cases/{id}", map[string]string{"id": id}, nil)
+// orders writes the attachments of work orders; those of one that has a case are with the case.
+func (x *exporter) orders() error {
+	var ids []string
+	err := x.pages(list{path: "/v1/work-orders", key: "work_orders"}, nil, func(page []json.RawMessage) error {
+		for _, one := range page {
+			var o struct {
+				ID     json.Number  `json:"id"`
+				CaseID *json.Number `json:"case_id"`
+			}
+			if err := json.Unmarshal(one, &o); err != nil {
+				return err
+			}
+			if o.CaseID == nil {
+				ids = append(ids, o.ID.String())
+			}
+		}
+		return nil
+	})
+	for _, id := range ids {
+		if err == nil {
+			err = x.attachments("work-order", "/v1/work-orders/{id}", "/v1/work-orders/{id}/attachments/{attachment_id}", id)
+		}
+	}
+	return err
+}
+
+// attachments writes those of a thing, which one route answers with and another one has as files.
+func (x *exporter) attachments(kind, of, files, id string) error {
+	data, err := x.ask(of, map[string]string{"id": id}, nil)
 	if err != nil {
 		return err
 	}
-	var of struct {
+	var has struct {
 		Attachments []struct {
 			ID   json.Number `json:"id"`
 			Name string      `json:"name"`
 			Type string      `json:"type"`
 		} `json:"attachments"`
 	}
-	if err := json.Unmarshal(data, &of); err != nil {
+	if err := json.Unmarshal(data, &has); err != nil {
 		return err
 	}
-	for _, f := range of.Attachments {
-		name := "attachments/case-" + id + "-" + f.ID.String() + path.Ext(f.Name)
-		if err := x.file(name, "/v1/cases/{id}/attachments/{attachment_id}", map[string]string{"id": id, "attachment_id": f.ID.String()}, f.Type); err != nil {
+	for _, f := range has.Attachments {
+		name := "attachments/" + kind + "-" + id + "-" + f.ID.String() + path.Ext(f.Name)
+		if err := x.file(name, files, map[string]string{"id": id, "attachment_id": f.ID.String()}, f.Type); err != nil {
 			return err
 		}
 	}

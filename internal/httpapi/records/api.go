@@ -20,10 +20,15 @@ type Store interface {
 	store.Audit
 	store.Fleet
 	store.History
+	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
+	Sites() store.Resource[rimewatch.Site]
+	Contacts() store.Resource[rimewatch.Contact]
+	People() store.People
 }
 
-// Writer stores calibrations. A call returns only after what it did is durable.
+// Writer stores calibrations and judges predictions. A call returns only after what it did is durable.
 type Writer interface {
+	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
 	Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 }
 
@@ -40,6 +45,21 @@ type Reports interface {
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error)
 	// ExcursionTotals adds them up by device, within a span.
 	ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]store.ExcursionTotal, error)
+	// Temperatures reads how warm the goods of a device were, in stretches.
+	Temperatures(ctx context.Context, deviceID int64, from, to rimewatch.Time) ([]report.CurvePoint, error)
+}
+
+// Notifier tells members of work.
+type Notifier interface {
+	// TellOrder lets the member who has an order know, over that member's own ways.
+	TellOrder(ctx context.Context, o *rimewatch.WorkOrder) error
+}
+
+// Mail sends links to people without an account.
+type Mail interface {
+	SendsMail(ctx context.Context) bool
+	// MailOrder sends the path of an order's page to an address, in a language.
+	MailOrder(ctx context.Context, to, language, workspace string, o *rimewatch.WorkOrder, path string) error
 }
 
 // Health knows how the devices of sites are now.
@@ -67,13 +87,25 @@ type Config struct {
 	Reports Reports
 	Health  Health
 	Sites   httpapi.SiteFinder
-	// CursorKey signs cursors.
-	CursorKey [32]byte
+
+	Notifier Notifier
+	Mail     Mail
+	// Card writes an alert for somebody who is shown it alone.
+	Card func(ctx context.Context, v *rimewatch.AlertView, l rimewatch.Locale) (wire.Card, error)
+
+	LinkKey   [32]byte // signs the links of orders
+	CursorKey [32]byte // signs cursors
 
 	// Background runs work that outlives its request; its context ends with the
 	// service.
 	Background func(work func(ctx context.Context))
 }
+
+// How many mails with links of orders a workspace sends: nobody floods an address by them.
+const (
+	mailsPerMinute = 1
+	mailBurst      = 20
+)
 
 // api is what the routes share.
 type api struct {
@@ -81,14 +113,18 @@ type api struct {
 	Config
 	reportJobs reportJobs
 	cursors    httpapi.CursorCodec
-	decoding   chan struct{} // holds one while an image is decoded: that takes up to 200 MB
+	orders     *httpapi.Resource[rimewatch.WorkOrder]
+	mails      *httpapi.Limiter // of orders, per workspace
+	decoding   chan struct{}    // holds one while an image is decoded: that takes up to 200 MB
 }
 
 // Routes returns the routes of records.
 func Routes(cfg Config) httpapi.Part {
 	return func(frame *httpapi.API) []httpapi.Route {
 		httpapi.Nullable[Doer](frame)
-		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1)}
-		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.roundRoutes(), a.checkRoutes(), a.reportRoutes(), a.standingRoutes(), a.logoRoutes())
+		httpapi.Nullable[OrderResult](frame)
+		httpapi.Nullable[wire.Card](frame)
+		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1), mails: httpapi.NewLimiter(mailsPerMinute, mailBurst, "workspace")}
+		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.roundRoutes(), a.checkRoutes(), a.orderRoutes(), a.orderLinkRoutes(), a.reportRoutes(), a.standingRoutes(), a.logoRoutes())
 	}
 }

@@ -99,8 +99,6 @@ func fileName(name, kind string) string {
 	return name
 }
 
-// attachment answers with the bytes of one. What a document holds runs nowhere: it is saved,
-// or shown in a sandbox that may do nothing.
 func (a *api) attachment(c *httpapi.Call) error {
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
 	file := (&httpapi.IDInput{ID: c.R.PathValue("attachment_id")}).Number()
@@ -108,6 +106,12 @@ func (a *api) attachment(c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	return a.sendAttachment(c, &x, data)
+}
+
+// sendAttachment answers with the bytes of one. What a document holds runs nowhere: it is saved,
+// or shown in a sandbox that may do nothing.
+func (a *api) sendAttachment(c *httpapi.Call, x *rimewatch.Attachment, data []byte) error {
 	how := "inline"
 	if x.Width == 0 {
 		how = "attachment"

@@ -118,6 +118,7 @@ type CorrectiveAction struct {
 	AlertID           *int64                 `json:"alert_id" doc:"null when it was done about no alert."`
 	ExcursionID       *int64                 `json:"excursion_id" doc:"The excursion that it was recorded for; null when it was recorded for an alert, or for none."`
 	CaseID            *int64                 `json:"case_id" doc:"The case that it is about; null when there was none as it was recorded."`
+	OrderID           *int64                 `json:"work_order_id" doc:"The work order that it was done by; null = by none."`
 	DeviceSerial      *string                `json:"device_serial" doc:"null when the device was deleted, and for an alert of a site."`
 	PerformedAt       rimewatch.Time         `json:"performed_at" nullable:"false"`
 	PerformedBy       string                 `json:"performed_by"`
@@ -139,7 +140,7 @@ type CorrectiveAction struct {
 func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveAction {
 	performed := x.PerformedDoer()
 	out := CorrectiveAction{
-		ID: x.ID, AlertID: wire.OrNull(x.AlertID), ExcursionID: wire.OrNull(x.ExcursionID), CaseID: wire.OrNull(x.CaseID), PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
+		ID: x.ID, AlertID: wire.OrNull(x.AlertID), ExcursionID: wire.OrNull(x.ExcursionID), CaseID: wire.OrNull(x.CaseID), OrderID: wire.OrNull(x.OrderID), PerformedAt: x.PerformedAt, PerformedBy: x.PerformedBy, VerifiedBy: wire.OrNull(x.VerifiedBy), Cause: x.Cause, Action: x.Action,
 		Performed: *doerJSON(&performed), Verified: wire.Maybe[Doer]{Value: doerJSON(x.VerifiedDoer())}, VerifiedAt: x.VerifiedAt, DispositionDetail: x.DispositionDetail,
 		PreventiveAction: x.PreventiveAction, Disposition: wire.OrNull(x.Disposition), Product: x.Product, RepairReference: x.RepairReference, RecordedBy: x.RecordedBy, At: x.At,
 	}

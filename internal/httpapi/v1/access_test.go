@@ -131,6 +131,7 @@ func TestStaysWithPeople(t *testing.T) {
 	for _, id := range []string{"list-acts", "get-act", "undo-act"} {
 		want[id] = "only what people do waits, tokens act at once"
 	}
+	want["verify-work-order"] = "a record is verified by a person, who is another than the one who did it"
 	want["verify-corrective-action"] = "a record is verified by a person, who is another than the one who did it"
 	want["sign-case"] = "a signature is that of a person, who shows again who signs"
 	got := make(map[string]string)

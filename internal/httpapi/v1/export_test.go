@@ -62,6 +62,8 @@ func TestExport(t *testing.T) {
 		{name: "a case", req: r.browser(post("/v1/cases", "", `{"alert_id":1}`)), status: 201},
 		{name: "with an attachment", req: r.browser(post("/v1/cases/1/attachments?name=invoice.pdf", "", "%PDF-1.7 invoice").with("Content-Type", "application/pdf")), status: 201},
 		{name: "a logo", req: r.browser(put("/v1/workspace/logo", "", tinyPNG).with("Content-Type", "image/png")), status: 200},
+		{name: "work ordered for a site", req: r.browser(post("/v1/work-orders", "", `{"site_id":1,"problem":"Door","urgency":"soon"}`)), status: 201, anyEvents: true},
+		{name: "with a photo", req: r.browser(post("/v1/work-orders/1/attachments?name=door.pdf", "", "%PDF-1.7 door").with("Content-Type", "application/pdf")), status: 201, anyEvents: true},
 		{name: "its second life", req: post("/v1/devices", r.full, `{"serial":"del","equipment_type":"other"}`), status: 201, anyEvents: true},
 		{name: "a reading of that", req: post("/v1/readings", r.feed, `{"device_serial":"del","product_zone_temp":-16.75,"recorded_at":"2026-11-20T11:00:00Z"}`), status: 201, anyEvents: true},
 	})
@@ -92,7 +94,7 @@ func TestExport(t *testing.T) {
 		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "rotas.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
 		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-keys.json": `"prefix":"in_`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
-		"check-templates.json": `[]`, "checks.json": `[]`, "logo": "\x89PNG\r\n", "cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice",
+		"check-templates.json": `[]`, "checks.json": `[]`, "logo": "\x89PNG\r\n", "cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice", "work-orders.json": `"problem":"Door"`, "attachments/work-order-1-2.pdf": "%PDF-1.7 door",
 		"readings/A.csv": "2026-11-20T11:00:00.000Z", "hourly/A.csv": "2026-11-20T11:00:00.000Z",
 	} {
 		if !strings.Contains(files[file], want) {
@@ -105,8 +107,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 39 {
-		t.Errorf("%d files, want 39", len(files))
+	if len(files) != 41 {
+		t.Errorf("%d files, want 41", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

@@ -27,7 +27,8 @@ type sentNotifier struct {
 
 	changed map[int64]int // by workspace
 	tried   []rimewatch.Channel
-	forgets bool // no test is noted
+	forgets bool     // no test is noted
+	ordered []string // who was told of which order
 }
 
 func (f *sentNotifier) WebhooksChanged(workspaceID int64) { f.changed[workspaceID]++ }

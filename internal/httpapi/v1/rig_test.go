@@ -205,7 +205,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		},
 		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
 		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, Coverage: covered, Calls: calls, CursorKey: key},
-		kept:     records.Config{Store: r.store, Logos: r.store, Signers: r.accounts, CursorKey: key, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Health: r.ingest, Sites: r.accounts, Background: func(work func(context.Context)) { work(context.Background()) }},
+		kept:     records.Config{Store: r.store, Logos: r.store, Signers: r.accounts, CursorKey: key, Writer: r.ingest, Reports: gather.New(gather.Config{Store: r.store, Health: r.ingest, Now: r.now}), Health: r.ingest, Sites: r.accounts, Notifier: r.notifier, Mail: r.accounts, Card: plainCard, Background: func(work func(context.Context)) { work(context.Background()) }},
 		people:   r.service,
 	}
 	for _, f := range change {

@@ -212,7 +212,7 @@ func (s *Sender) html(m *message.Message) (string, error) {
 	case m.Data.Kind == rimewatch.DeliveryReport:
 		colour, dark = "#1b2733", "#e4eaf0" // whatever it holds
 		sent = words.Sayf("Sent by Rimewatch for %s. Change who receives it under Reports → Sent by mail.", m.Data.Workspace.Name)
-	case m.Data.Kind == rimewatch.DeliveryHandOver:
+	case m.Data.Kind == rimewatch.DeliveryHandOver, m.Data.Kind == rimewatch.DeliveryOrder && !m.Data.Urgent:
 		colour, dark = "#1b2733", "#e4eaf0"
 	case m.Data.Urgent:
 		colour, dark = "#b3261e", "#ff9d94"

@@ -33,8 +33,9 @@ type Data struct {
 	Text       string                 `json:"text"`          // one or a few sentences
 	Facts      []Fact                 `json:"facts"`         // in the order in which they matter
 	Alerts     []Line                 `json:"alerts,omitempty"`
-	Report     *Report                `json:"report,omitempty"` // nil without one
-	Link       string                 `json:"link"`             // where to look and to acknowledge, "" when the service does not know its address
+	Report     *Report                `json:"report,omitempty"`        // nil without one
+	WorkOrder  int64                  `json:"work_order_id,omitempty"` // 0 = it is about none
+	Link       string                 `json:"link"`                    // where to look and to acknowledge, "" when the service does not know its address
 	Urgent     bool                   `json:"urgent"`
 	Locale     rimewatch.Locale       `json:"locale,omitzero"` // in which the texts are written
 	// Acknowledge is where the person who alone reads this acknowledges the alert without signing in, ""

@@ -167,6 +167,8 @@ func payload(m *message.Message, role rimewatch.Role) Payload {
 		p.Tag, p.Path = fmt.Sprintf("alert-%d", alert.ID), d.Workspace.Page(fmt.Sprintf("/alerts/%d", alert.ID))
 	case len(d.Alerts) > 0:
 		p.Tag, p.Path = "alerts", d.Workspace.Page("/alerts")
+	case d.WorkOrder != 0:
+		p.Tag, p.Path = fmt.Sprintf("work-%d", d.WorkOrder), d.Workspace.Page(fmt.Sprintf("/work/%d", d.WorkOrder))
 	case d.Kind == rimewatch.DeliveryTest:
 		p.Tag = "test"
 	}

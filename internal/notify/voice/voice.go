@@ -45,10 +45,9 @@ const quiet = "Nobody was called: there is nothing to do about this message."
 // Send calls once. What asks for nothing, such as that an alert is over, is not a
 // reason to call.
 func (s *Caller) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *message.Message) (string, error) {
-	switch m.Data.Kind {
-	case rimewatch.DeliveryRecovery, rimewatch.DeliveryDigest, rimewatch.DeliveryHandOver:
+	switch k := m.Data.Kind; {
+	case k == rimewatch.DeliveryRecovery, k == rimewatch.DeliveryDigest, k == rimewatch.DeliveryHandOver, k == rimewatch.DeliveryOrder && !m.Data.Urgent:
 		return quiet, nil
-	default: // is worth a call
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil {

@@ -188,6 +188,14 @@ func (g *Gatherer) CasePDF(ctx context.Context, workspaceID, id int64, complete 
 	return d.FileName() + ".pdf", b.Bytes(), err
 }
 
+// Temperatures reads the product temperature of a device in stretches of time.
+func (g *Gatherer) Temperatures(ctx context.Context, deviceID int64, from, to rimewatch.Time) ([]report.CurvePoint, error) {
+	d, x := report.Dossier{}, report.CaseDevice{ID: deviceID}
+	d.From, d.To = from, to
+	err := g.curve(ctx, &d, &x)
+	return x.Curve, err
+}
+
 // curve reads the product temperature around a case.
 func (g *Gatherer) curve(ctx context.Context, d *report.Dossier, x *report.CaseDevice) error {
 	var offsets []rimewatch.Offset
