@@ -204,6 +204,7 @@ const (
 	DeliveryEvent     DeliveryKind = "event"      // to a webhook; Body is nil in the store, which has the event
 	DeliveryHandOver  DeliveryKind = "hand_over"  // somebody comes on duty, or goes
 	DeliveryOrder     DeliveryKind = "work_order" // a member is given a work order
+	DeliveryCheck     DeliveryKind = "check"      // a round is due, or was missed
 	DeliveryUnrouted  DeliveryKind = "unrouted"   // a critical alert that no route brings to anybody
 )
 

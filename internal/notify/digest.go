@@ -15,7 +15,7 @@ const (
 	digestSearch = 30 * rimewatch.Day    // alerts triggered longer ago are not looked for among those that are over
 )
 
-// digests sends the digests that are due, and tells of hand-overs.
+// digests sends the digests that are due, and tells of hand-overs and checks.
 func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 	list, err := s.store.Workspaces(ctx)
 	if err != nil {
@@ -35,6 +35,9 @@ func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 		}
 		if err := b.handOvers(&list[i], now); err != nil {
 			s.log.Error("hand-over of a rota", "workspace", list[i].ID, "err", err)
+		}
+		if err := b.checks(&list[i], now); err != nil {
+			s.log.Error("checks of a round", "workspace", list[i].ID, "err", err)
 		}
 	}
 	return nil

@@ -26,6 +26,8 @@ type Store interface {
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Sites() store.Resource[rimewatch.Site]
 	Contacts() store.Resource[rimewatch.Contact]
+	CheckTemplates() store.Resource[rimewatch.CheckTemplate]
+	Checks(ctx context.Context, workspaceID int64, f store.CheckFilter, p store.Page) (list []rimewatch.Check, total int, err error)
 	People() store.People
 }
 

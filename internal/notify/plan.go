@@ -31,16 +31,17 @@ const (
 
 // planner is what the planner goroutine knows.
 type planner struct {
-	read     int64                     // id of the last transition that was read
-	mark     int64                     // id of the last transition that is stored as planned, with all before it
-	queues   [2]deadline.Queue[*look]  // by class
-	looks    map[int64]*look           // alerts that are to be planned, by id
-	open     map[int64]*look           // those of them of which transitions are not planned
-	active   map[int64]map[int64]bool  // active alerts by workspace
-	digested map[int64]rimewatch.Time  // by route: the last digest that is dealt with
-	handed   map[int64]rimewatch.Time  // by rota: until when hand-overs are dealt with
-	digestAt rimewatch.Time            // when digests and reports are looked at next
-	zones    map[string]*time.Location // by name
+	read     int64                        // id of the last transition that was read
+	mark     int64                        // id of the last transition that is stored as planned, with all before it
+	queues   [2]deadline.Queue[*look]     // by class
+	looks    map[int64]*look              // alerts that are to be planned, by id
+	open     map[int64]*look              // those of them of which transitions are not planned
+	active   map[int64]map[int64]bool     // active alerts by workspace
+	digested map[int64]rimewatch.Time     // by route: the last digest that is dealt with
+	handed   map[int64]rimewatch.Time     // by rota: until when hand-overs are dealt with
+	checked  map[checkNews]rimewatch.Time // when what became of a check was told
+	digestAt rimewatch.Time               // when digests and reports are looked at next
+	zones    map[string]*time.Location    // by name
 }
 
 func (p *planner) init() {
@@ -49,6 +50,7 @@ func (p *planner) init() {
 	p.active = make(map[int64]map[int64]bool)
 	p.digested = make(map[int64]rimewatch.Time)
 	p.handed = make(map[int64]rimewatch.Time)
+	p.checked = make(map[checkNews]rimewatch.Time)
 	p.zones = make(map[string]*time.Location)
 }
 

@@ -15,7 +15,7 @@ type Delivery struct {
 	ID            int64                     `json:"id"`
 	Key           string                    `json:"key" doc:"Stable across retries, and the webhook-id of a webhook: receivers can deduplicate by it."`
 	AlertID       *int64                    `json:"alert_id" doc:"null for tests, digests and reports."`
-	Kind          rimewatch.DeliveryKind    `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback,report,unrouted,hand_over"`
+	Kind          rimewatch.DeliveryKind    `json:"kind" enum:"opened,escalated,repeat,recovery,digest,test,fallback,report,unrouted,hand_over,check"`
 	Level         int                       `json:"level" doc:"Escalation level, from 0."`
 	Status        rimewatch.DeliveryStatus  `json:"status" enum:"pending,sent,failed,dropped" doc:"failed: not retried any more; dropped: pointless by then."`
 	Attempts      int                       `json:"attempts"`

@@ -216,7 +216,7 @@ func (s *Sender) html(m *message.Message) (string, error) {
 		colour, dark = "#1b2733", "#e4eaf0"
 	case m.Data.Urgent:
 		colour, dark = "#b3261e", "#ff9d94"
-	case m.Data.Kind == rimewatch.DeliveryOpened, m.Data.Kind == rimewatch.DeliveryRepeat, m.Data.Kind == rimewatch.DeliveryDigest:
+	case m.Data.Kind == rimewatch.DeliveryOpened, m.Data.Kind == rimewatch.DeliveryRepeat, m.Data.Kind == rimewatch.DeliveryDigest, m.Data.Kind == rimewatch.DeliveryCheck:
 		colour, dark = "#a15c00", "#f2b866"
 	}
 	err := s.page.Execute(&b, struct {

@@ -46,7 +46,7 @@ const quiet = "Nobody was called: there is nothing to do about this message."
 // reason to call.
 func (s *Caller) Send(ctx context.Context, c *rimewatch.Channel, _ string, m *message.Message) (string, error) {
 	switch k := m.Data.Kind; {
-	case k == rimewatch.DeliveryRecovery, k == rimewatch.DeliveryDigest, k == rimewatch.DeliveryHandOver, k == rimewatch.DeliveryOrder && !m.Data.Urgent:
+	case k == rimewatch.DeliveryRecovery, k == rimewatch.DeliveryDigest, k == rimewatch.DeliveryHandOver, k == rimewatch.DeliveryCheck, k == rimewatch.DeliveryOrder && !m.Data.Urgent:
 		return quiet, nil
 	}
 	u, err := url.Parse(c.URL)
