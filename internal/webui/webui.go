@@ -163,7 +163,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // linked reports whether a page's address is a ticket, as in the link of a message.
 func linked(path string) bool {
-	return strings.HasPrefix(path, "/a/")
+	return strings.HasPrefix(path, "/a/") || strings.HasPrefix(path, "/o/")
 }
 
 // isPage reports whether r asks for a page, whose address the UI itself will

@@ -48,6 +48,7 @@ func TestServe(t *testing.T) {
 		{"a serial with a dot", "GET", "/devices/a.b", "text/html", "", 200, page, askMe, ""},
 		{"an address, asked for by a program", "GET", "/devices/WIF-0001", "*/*", "", 200, page, askMe, ""},
 		{"an address, asked for without a wish", "GET", "/devices/a.b", "", "", 200, page, askMe, ""},
+		{"the link of an order", "GET", "/o/AbC-1_", "text/html", "", 200, page, "no-store", ""},
 		{"the link of a message", "GET", "/a/AbC-1_", "text/html", "", 200, page, "no-store", ""},
 		{"a file that is not there", "GET", "/robots.txt", "*/*", "", 404, "404 page not found\n", "", ""},
 		{"an address, asked for as a picture", "GET", "/devices/WIF-0001", "image/png", "", 404, "404 page not found\n", "", ""},

@@ -68,6 +68,7 @@ const pages: [string, RegExp][] = [
   ['/alerts?status=all', /Resolved/],
   ['/alerts/1', /Timeline/],
   ['/cases', /Every excursion/],
+  ['/work', /service firms are asked/],
   ['/reports', /Temperature log/],
   ['/account', /Password/],
   ['/account/sessions', /This browser/],
@@ -88,6 +89,7 @@ const pages: [string, RegExp][] = [
   ['/wall', /attention/],
   ['/labels', /Print them/],
   ['/status', /This link does not work/],
+  ['/o/x', /This link does not work/],
   ['/send', /This link does not work/],
   ['/nowhere', /Page not found/],
 ];

@@ -1,7 +1,7 @@
 // The addresses of pages: each is one of a workspace, /w/{slug}/…, but those that anybody may see. Pure.
 import { here } from './api/here';
 
-export const anybodys = /^\/(a|send|status|sign-in|forgot|reset|no-workspace|set-up|invitation|policies)(?=[/?#]|$)/;
+export const anybodys = /^\/(a|o|send|status|sign-in|forgot|reset|no-workspace|set-up|invitation|policies)(?=[/?#]|$)/;
 
 /** parted is an address without the workspace, and the slug of that; '' = it names none. */
 export function parted(pathname: string): { slug: string; path: string } {

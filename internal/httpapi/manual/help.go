@@ -17,6 +17,7 @@ var explained = [][2]string{
 	{"/connect", "guides"},
 	{"/alerts", "alerting#how-rules-work"},
 	{"/cases", "records#cases"},
+	{"/work", "records#work-orders"},
 	{"/sites", "records"},
 	{"/reports", "records#the-temperature-log"},
 	{"/account/tokens", "quick-start"},
