@@ -26,7 +26,36 @@ func (d *Demo) paperwork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return d.document(ctx, &c)
+	if err := d.document(ctx, &c); err != nil {
+		return err
+	}
+	return d.order(ctx)
+}
+
+// order asks the service firm for work on the walk-in freezer, so that an order can be seen.
+func (d *Demo) order(ctx context.Context) error {
+	contacts, err := d.app.Store.Contacts().List(ctx, d.workspaceID)
+	unit := d.app.Store.Identify(d.workspaceID, []byte("WIF-0001"))
+	if err != nil || unit == nil {
+		return err
+	}
+	v, err := d.app.Store.Device(ctx, d.workspaceID, "WIF-0001")
+	if err != nil {
+		return err
+	}
+	o := rimewatch.WorkOrder{
+		WorkspaceID: d.workspaceID, SiteID: v.SiteID, DeviceID: v.ID, Unit: v.Name, Status: rimewatch.OrderOpen, Urgency: rimewatch.UrgencyRoutine,
+		Problem: "The door frame ices up at the top: check the frame heater", Access: "Delivery entrance, ask for the shift manager", CreatedBy: "Demo", CreatedAt: d.now(), UpdatedAt: d.now(),
+	}
+	for i := range contacts {
+		if k := &contacts[i]; k.SiteID == v.SiteID {
+			if err := o.Assign(&rimewatch.Doer{Kind: rimewatch.DoerExternal, Name: k.Name, Firm: k.Company}, k.ID); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return d.app.Store.WorkOrders().Create(ctx, &o)
 }
 
 func (d *Demo) document(ctx context.Context, c *rimewatch.Case) error {

@@ -66,6 +66,13 @@ func dossier() *report.Dossier {
 		{ID: 2, CaseID: 41, DeviceID: 2, PerformedAt: to + 7*rimewatch.Hour, At: to + 7*rimewatch.Hour, PerformedBy: "Ana Silva", Performed: &ana, Cause: "The same", Action: "Called the manufacturer with the curve: stable for 12 h up to 15 °C, reference 26-1193",
 			Disposition: rimewatch.DispositionRelease, DispositionDetail: "Released by the manufacturer", Product: "All 62 doses", RecordedBy: "Ana Silva <ana@example.com>"},
 	}
+	kim := rimewatch.Doer{Kind: rimewatch.DoerExternal, Name: "Kim Frost", Firm: "Polar Service"}
+	d.Actions = append(d.Actions, rimewatch.CorrectiveAction{ID: 3, CaseID: 41, DeviceID: 2, OrderID: 7, PerformedAt: to + 6*rimewatch.Hour, At: to + 6*rimewatch.Hour, PerformedBy: kim.Name, Performed: &kim, Cause: "The door closer had lost its spring", Action: "Spring replaced", RecordedBy: "Kim Frost (Polar Service), by the link of a work order"})
+	d.Orders = []rimewatch.WorkOrder{
+		{ID: 7, CaseID: 41, DeviceID: 2, Status: rimewatch.OrderDone, Problem: "The door does not close by itself", Assignee: &kim, OnSiteAt: to + 5*rimewatch.Hour, DoneAt: to + 6*rimewatch.Hour, CreatedBy: "Ana Silva", CreatedAt: to + rimewatch.Hour,
+			Result: &rimewatch.OrderResult{Performed: kim, Outcome: rimewatch.OutcomeRepaired, Cause: "The door closer had lost its spring", Work: "Spring replaced", Parts: "Spring 440-2", Cost: "96.00 EUR", Remarks: "The seal will do another year"}},
+		{ID: 8, CaseID: 41, DeviceID: 2, Status: rimewatch.OrderAssigned, Problem: "The second hinge is worn", Assignee: &kim, CreatedBy: "Ana Silva", CreatedAt: to + 7*rimewatch.Hour},
+	}
 	img := image.NewRGBA(image.Rect(0, 0, 640, 480))
 	for y := range 480 {
 		for x := range 640 {
@@ -98,6 +105,7 @@ func TestDossier(t *testing.T) {
 		"Vaccine refrigerator", "Apotheke am Markt", "Signed", "3 h 00 min above 8 °C, up to 13.4 °C", "612 K·min", "2 to 8 °C", "alarm after 15 min",
 		"by Ana Silva after 52 min", "Told", "Night pharmacist", "Message failed", "On my way", "Alert ended",
 		"Closed the door", "Lots C4471 and C4480", "Quarantined", "Released by the manufacturer", "Dr. Bo Lind", "4 h 40 min later",
+		"Kim Frost (Polar Service), as entered by", "Spring 440-2", "96.00 EUR", "another year", "Work order 8 is not done yet", "The second hinge is worn",
 		"Reference probe", "Fluke 1524", "door.jpg", fmt.Sprintf("%x", sha256.Sum256(nil)), "PERFORMED", "APPROVED", "(CET)", "9f86d081884c7d65",
 		// The hour that comes twice is named.
 		"(CEST)",

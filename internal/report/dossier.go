@@ -19,6 +19,7 @@ type Dossier struct {
 	Devices     []CaseDevice // that of the case, or those of the lines of an outage
 	Told        []Told       // by time
 	Actions     []rimewatch.CorrectiveAction
+	Orders      []rimewatch.WorkOrder // by which work was asked for, oldest first
 	Attachments []CaseFile
 	Signatures  []rimewatch.Signature
 	Required    bool // the workspace wants an action for it
@@ -126,6 +127,15 @@ func (d *Dossier) Subject() string {
 // FileName is the name of the dossier's file, without its kind.
 func (d *Dossier) FileName() string {
 	return fmt.Sprintf("case-%d-%s", d.Case.ID, d.Case.From.Std().In(d.Zone).Format(time.DateOnly))
+}
+
+// Order returns the work order that an action was done by, nil = by none of the case's.
+func (d *Dossier) Order(a *rimewatch.CorrectiveAction) *rimewatch.WorkOrder {
+	i := slices.IndexFunc(d.Orders, func(o rimewatch.WorkOrder) bool { return a.OrderID != 0 && o.ID == a.OrderID })
+	if i < 0 {
+		return nil
+	}
+	return &d.Orders[i]
 }
 
 // Disposition returns what became of the product, by the newest action that says it, "" = nobody has.

@@ -313,10 +313,43 @@ func (p *casePage) actions() {
 	if len(d.Actions) == 0 {
 		p.pen(9.5, true, alarm)
 		p.paragraph(left, width, 5, p.r.say("Nothing that was done is on record."))
-		return
 	}
 	for i := range d.Actions {
 		p.action(&d.Actions[i])
+	}
+	for i := range d.Orders {
+		o := &d.Orders[i]
+		if !o.Status.Unfinished() {
+			continue
+		}
+		p.room(12)
+		p.pen(9.5, true, ink)
+		p.paragraph(left, width, 5, p.r.sayf("Work order %d is not done yet", o.ID))
+		p.definitions(left, width, [][2]string{{p.r.say("What is wrong"), o.Problem}, {p.r.say("Given to"), taker(o)}, {p.r.say("Ordered by"), joined(o.CreatedBy, p.r.moment(o.CreatedAt))}})
+	}
+}
+
+// taker names who has an order.
+func taker(o *rimewatch.WorkOrder) string {
+	if o.Assignee == nil {
+		return ""
+	}
+	return joined(o.Assignee.Name, o.Assignee.Firm)
+}
+
+// ordered is what an action says of the work order that it was done by.
+func (p *casePage) ordered(a *rimewatch.CorrectiveAction) [][2]string {
+	o := p.d.Order(a)
+	if o == nil || o.Result == nil {
+		return nil
+	}
+	there := ""
+	if o.OnSiteAt != 0 {
+		there = p.r.moment(o.OnSiteAt)
+	}
+	return [][2]string{
+		{p.r.say("Work order"), joined(fmt.Sprint(o.ID), p.r.sayf("by %s", o.CreatedBy), p.r.moment(o.CreatedAt))}, {p.r.say("Given to"), taker(o)}, {p.r.say("On site"), there},
+		{p.r.say("Parts"), o.Result.Parts}, {p.r.say("Cost"), o.Result.Cost}, {p.r.say("Remarks"), o.Result.Remarks},
 	}
 }
 
@@ -335,6 +368,7 @@ func (p *casePage) action(a *rimewatch.CorrectiveAction) {
 	if x := p.d.Device(a.DeviceID); x != nil && p.d.Case.DeviceID == 0 {
 		rows = append(rows, [2]string{p.r.say("Unit"), joined(x.Name, x.Serial)})
 	}
+	rows = append(rows, p.ordered(a)...)
 	verified := p.r.say("not verified")
 	if v := a.VerifiedDoer(); v != nil {
 		verified = p.r.doer(v, a.RecordedBy)

@@ -89,7 +89,6 @@ const pages: [string, RegExp][] = [
   ['/wall', /attention/],
   ['/labels', /Print them/],
   ['/status', /This link does not work/],
-  ['/o/x', /This link does not work/],
   ['/send', /This link does not work/],
   ['/nowhere', /Page not found/],
 ];

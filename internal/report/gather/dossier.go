@@ -143,6 +143,11 @@ func (g *Gatherer) caseRecords(ctx context.Context, d *report.Dossier) (err erro
 	if d.Signatures, err = g.store.Signatures(ctx, d.Case.WorkspaceID, d.Case.ID); err != nil {
 		return err
 	}
+	d.Orders, _, err = g.store.WorkOrders().Select(store.WithSites(ctx, nil), d.Case.WorkspaceID, store.Selection{Only: map[string][]any{"case_id": {d.Case.ID}}})
+	if err != nil {
+		return err
+	}
+	slices.Reverse(d.Orders)
 	files, err := g.store.Attachments(ctx, d.Case.WorkspaceID, d.Case.ID)
 	for i := range files {
 		d.Attachments = append(d.Attachments, report.CaseFile{Attachment: files[i]})
