@@ -33,6 +33,9 @@ type Summary struct {
 type Paperwork struct {
 	Cases    int            `json:"cases"`
 	OldestAt rimewatch.Time `json:"oldest_at"` // when the oldest of them began, 0 without one
+
+	ChecksDue    int `json:"checks_due"`    // now
+	ChecksMissed int `json:"checks_missed"` // of the last 7 days
 }
 
 // Coverage is whether somebody would be notified of a critical alert that began now.

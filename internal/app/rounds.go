@@ -19,10 +19,14 @@ const (
 
 // runRounds opens checks and marks those that were missed, until ctx ends.
 func (a *App) runRounds(ctx context.Context) {
-	for range ticker.Every(ctx.Done(), roundsEvery, nil) {
+	plan := func() {
 		if err := a.PlanRounds(ctx); err != nil && ctx.Err() == nil {
 			a.log.Error("rounds", "error", err)
 		}
+	}
+	plan()
+	for range ticker.Every(ctx.Done(), roundsEvery, nil) {
+		plan()
 	}
 }
 

@@ -116,6 +116,9 @@ func Start(ctx context.Context, cfg Config) (_ *Demo, err error) {
 	if err := d.waiting(ctx, d.now()); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}
+	if err := d.rounds(ctx); err != nil {
+		return nil, fmt.Errorf("set up the demo: %w", err)
+	}
 	if err := d.paperwork(ctx); err != nil {
 		return nil, fmt.Errorf("set up the demo: %w", err)
 	}

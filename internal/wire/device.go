@@ -195,13 +195,16 @@ type HealthSummary struct {
 	Conditions            Conditions     `json:"conditions" doc:"Every device once, by the worst that is known about it."`
 	ComputedAt            rimewatch.Time `json:"computed_at" nullable:"false"`
 	Coverage              *Coverage      `json:"coverage,omitempty" doc:"Whether somebody would be notified of a critical alert now. Not in the stream."`
-	Paperwork             *Paperwork     `json:"paperwork,omitempty" doc:"Cases that wait for documentation. Not in the stream."`
+	Paperwork             *Paperwork     `json:"paperwork,omitempty" doc:"Cases that wait for documentation, and checks. Not in the stream."`
 }
 
 // Paperwork is what waits for documentation by require_action of the workspace.
 type Paperwork struct {
 	Cases    int            `json:"cases"`
 	OldestAt rimewatch.Time `json:"oldest_at" doc:"When the oldest of them began; null without one."`
+
+	ChecksDue    int `json:"checks_due" doc:"Rounds that are to be made now."`
+	ChecksMissed int `json:"checks_missed" doc:"Of the last 7 days."`
 }
 
 // Conditions are numbers of devices by the worst that is known of each.

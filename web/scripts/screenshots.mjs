@@ -164,6 +164,7 @@ const demoPages = [
   { name: 'settings-general', path: '/settings/general' },
   { name: 'settings-audit', path: '/settings/audit' },
   { name: 'calibration', path: '/devices/VAC-0001', act: press('Record a calibration') },
+  { name: 'rounds', path: '/rounds' },
   { name: 'reports', path: '/reports' },
   { name: 'wall', path: '/wall' },
   { name: 'wall-left', path: '/wall', act: (tab, language) => tab.getByRole('link', { name: said(language, 'Exit') }).click() },

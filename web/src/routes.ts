@@ -18,6 +18,7 @@ export const routes: Route[] = [
   { path: '/cases/:id', load: () => import('./pages/cases/Case.svelte') },
   { path: '/work', load: () => import('./pages/work/Work.svelte') },
   { path: '/work/:id', load: () => import('./pages/work/Order.svelte') },
+  { path: '/rounds', load: () => import('./pages/rounds/Rounds.svelte') },
   { path: '/reports', load: () => import('./pages/reports/Reports.svelte') },
   { path: '/settings', load: () => import('./pages/workspace/Settings.svelte') },
   { path: '/settings/:tab', load: () => import('./pages/workspace/Settings.svelte') },

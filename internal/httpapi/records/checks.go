@@ -259,6 +259,9 @@ func (a *api) completeCheck(ctx context.Context, in *httpapi.IDBody[CheckBody]) 
 	if f.Err != nil {
 		return CheckData{}, f.Err
 	}
+	if x.By != nil && x.CompletedAt == done.At && *x.By == by { // sent again by a phone that did not hear of it
+		return a.checkData(ctx, &x, false)
+	}
 	late := false
 	x, err = a.Store.ChangeCheck(ctx, c.Workspace(), x.ID, func(x *rimewatch.Check) (note rimewatch.CheckNote, _ bool, err error) {
 		note, late, err = record.Complete(x, &done, c.Now)

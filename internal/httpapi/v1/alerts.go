@@ -236,8 +236,21 @@ func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.Healt
 		return s, err
 	}
 	waits, err := a.cfg.Store.Paperwork(ctx, p.WorkspaceID, w.RequireAction)
+	if err != nil {
+		return s, err
+	}
 	s.Paperwork = &wire.Paperwork{Cases: waits.Cases, OldestAt: waits.Oldest}
-	return s, err
+	for _, of := range []struct {
+		f store.CheckFilter
+		n *int
+	}{
+		{store.CheckFilter{Status: rimewatch.CheckDue}, &s.Paperwork.ChecksDue}, {store.CheckFilter{Status: rimewatch.CheckMissed, From: a.Now() - 7*rimewatch.Day}, &s.Paperwork.ChecksMissed},
+	} {
+		if _, *of.n, err = a.cfg.Store.Checks(ctx, p.WorkspaceID, of.f, store.Page{Limit: 1}); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
 }
 
 func (a alerts) alertRoutes() []httpapi.Route {

@@ -79,6 +79,7 @@ type Accounts interface {
 type Store interface {
 	Channels() store.Resource[rimewatch.Channel]
 	Contacts() store.Resource[rimewatch.Contact]
+	Checks(ctx context.Context, workspaceID int64, f store.CheckFilter, p store.Page) (list []rimewatch.Check, total int, err error)
 	Paperwork(ctx context.Context, workspaceID int64, rule rimewatch.RequireAction) (rimewatch.Paperwork, error)
 }
 

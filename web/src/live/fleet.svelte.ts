@@ -48,6 +48,7 @@ class Fleet implements Listener {
   coverage = $state.raw<Coverage | null>(null);
   /** Cases that wait for documentation. */
   paperwork = $state(0);
+  checks = $state.raw({ due: 0, missed: 0 });
   /** The mark of a device of whose alerts nobody is told, '' of others; it comes with the bar that says so. */
   markOf = $state.raw<((d: Device) => string) | null>(null);
   /** The number of devices, known before all are here. */
@@ -182,6 +183,7 @@ class Fleet implements Listener {
     this.summary = null;
     this.coverage = null;
     this.paperwork = 0;
+    this.checks = { due: 0, missed: 0 };
     this.complete = false;
     this.status = 'idle';
   }
@@ -311,6 +313,7 @@ class Fleet implements Listener {
     if (generation !== this.generation) return;
     this.coverage = got.coverage ?? null; // the stream has none
     this.paperwork = got.paperwork?.cases ?? 0;
+    this.checks = { due: got.paperwork?.checks_due ?? 0, missed: got.paperwork?.checks_missed ?? 0 };
     if ((this.summary === before || got.computed_at > this.summary?.computed_at!)) this.summary = got; // or a newer one has come meanwhile
   }
 

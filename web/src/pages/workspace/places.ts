@@ -19,6 +19,7 @@ export const groups: { title: string; places: Place[] }[] = [
       { slug: 'sources', label: tr('Sources'), role: 'admin', also: tr('gateways, keys, webhooks of sensors, unknown senders') },
       { slug: 'sites', label: tr('Sites'), role: 'admin', also: tr('shops, addresses, time zones, contacts, service firm, status links') },
       { slug: 'limits', label: tr('Limits'), role: 'admin', also: tr('temperatures, alarm delay, thresholds, types of equipment') },
+      { slug: 'rounds', label: tr('Rounds'), role: 'admin', also: tr('checks, HACCP, vaccines, twice a day, temperatures by hand') },
       { slug: 'predictions', label: tr('Predictions'), role: 'technician', also: tr('faults, feedback, how often they were right') },
     ],
   },
