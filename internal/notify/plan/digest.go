@@ -30,7 +30,8 @@ type Digested struct {
 
 // Digest makes a route's digests of a moment: none when there is nothing to tell. alerts are
 // the workspace's that are active or have ended since the digest before. What came after that
-// moment waits for the next one, however late this one is made, as after a restart at night.
+// moment waits for the next one, however late this one is made, as after a restart at night. By a
+// member's own way one comes when its quiet hours are over.
 func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due, now rimewatch.Time, zone *time.Location) []Digested {
 	var list []rimewatch.AlertView
 	for i := range alerts {
@@ -60,10 +61,14 @@ func Digest(r *rimewatch.Route, rules *Rules, alerts []rimewatch.AlertView, due,
 		if !c.Enabled || len(its) == 0 {
 			continue
 		}
+		at := now
+		if c.Quiet != nil && quiet(c.Quiet, now, zone) {
+			at = quietEnd(c.Quiet, now, zone)
+		}
 		out = append(out, Digested{rimewatch.Delivery{
 			WorkspaceID: r.WorkspaceID, ChannelID: c.ID, RouteID: r.ID, Kind: rimewatch.DeliveryDigest,
 			Key:    fmt.Sprintf("digest/%d/%s/%d", r.ID, due.Std().In(zone).Format(time.DateOnly), c.ID),
-			Status: rimewatch.DeliveryPending, NextAttemptAt: now, CreatedAt: now,
+			Status: rimewatch.DeliveryPending, NextAttemptAt: at, CreatedAt: now,
 		}, its})
 	}
 	return out

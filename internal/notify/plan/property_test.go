@@ -321,6 +321,13 @@ func TestDigest(t *testing.T) {
 	if want := "digest/2/2026-11-21/1: 2 3 1|digest/2/2026-11-21/2: 3|"; got != want {
 		t.Errorf("the digests are %s, not %s", got, want)
 	}
+	w.rules.Members = []plan.Member{{UserID: 9}}
+	w.rules.Channels[0].OwnerID, w.rules.Channels[0].Quiet = 9, &rimewatch.QuietHours{From: 0, To: 24*60 - 1}
+	for _, d := range plan.Digest(&r, &w.rules, alerts, t0, t0+minute, time.UTC) {
+		if own := d.ChannelID == w.rules.Channels[0].ID; own != (d.NextAttemptAt > t0+minute) {
+			t.Errorf("to channel %d at %s: a member's own way comes after its quiet hours, no other waits", d.ChannelID, d.NextAttemptAt)
+		}
+	}
 	if none := plan.Digest(&r, &w.rules, alerts[3:], t0, t0, time.UTC); none != nil {
 		t.Errorf("a digest of nothing is sent: %v", none)
 	}
