@@ -24,7 +24,6 @@ type Texts struct {
 	Language string // its tag
 	Name     string // what its speakers call it
 	Decimal  string // the sign before decimals
-	Capital  bool   // nouns are capital, so what follows a name is never put in lower case
 	tag      language.Tag
 	texts    map[string]text
 }
@@ -64,13 +63,12 @@ func load() map[string]*Texts {
 		var f struct {
 			Name    string
 			Decimal string
-			Capital bool
 			Texts   map[string]text
 		}
 		if err := json.Unmarshal(b, &f); err != nil {
 			panic(fmt.Errorf("%s: %w", e.Name(), err))
 		}
-		out[tag] = &Texts{Language: tag, Name: f.Name, Decimal: f.Decimal, Capital: f.Capital, tag: language.Make(tag), texts: f.Texts}
+		out[tag] = &Texts{Language: tag, Name: f.Name, Decimal: f.Decimal, tag: language.Make(tag), texts: f.Texts}
 	}
 	return out
 }

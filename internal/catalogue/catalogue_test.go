@@ -269,7 +269,6 @@ func TestSorted(t *testing.T) {
 		var c struct {
 			Name    string                     `json:"name"`
 			Decimal string                     `json:"decimal"`
-			Capital bool                       `json:"capital,omitempty"`
 			Texts   map[string]json.RawMessage `json:"texts"`
 		}
 		if err := json.Unmarshal(b, &c); err != nil {

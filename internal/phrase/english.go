@@ -342,7 +342,7 @@ func (w Words) Measure(metric string) string {
 		return strings.ReplaceAll(metric, "_", " ")
 	}
 	label = w.Say(label)
-	if w.Capital || label[1:] == strings.ToUpper(label[1:]) { // not CO₂
+	if label[1:] == strings.ToUpper(label[1:]) { // not CO₂
 		return label
 	}
 	return strings.ToLower(label[:1]) + label[1:]

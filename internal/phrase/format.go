@@ -134,7 +134,7 @@ func (w Words) moment(t rimewatch.Time) string {
 
 // Lower begins a headline in lower case, to follow the name of what it is about.
 func (w Words) Lower(headline string) string {
-	if w.Capital || headline == "" {
+	if headline == "" {
 		return headline
 	}
 	first, rest := headline[:1], headline[1:]

@@ -41,7 +41,7 @@ func Spoken(w phrase.Words, text string) string {
 
 // voices are the languages of Twilio's voices by ours
 // (https://www.twilio.com/docs/voice/twiml/say#attributes-language).
-var voices = map[string]string{"de": "de-DE", "es": "es-ES"}
+var voices = map[string]string{"es": "es-ES"}
 
 func voice(w phrase.Words) string {
 	if v, ok := voices[w.Language]; ok {

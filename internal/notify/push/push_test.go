@@ -246,7 +246,7 @@ func TestWhatAServiceRefuses(t *testing.T) {
 func TestALongMessageFits(t *testing.T) {
 	keys := KeysOf([32]byte{1})
 	s := newService(t, keys)
-	m := alert("de")
+	m := alert("es")
 	m.Data.Subject, m.Data.Text, m.Data.Alert = "[critical] "+strings.Repeat("Kühlzelle ", 300), strings.Repeat("ß", 5000), json.RawMessage("null")
 	for range 50 {
 		m.Data.Alerts = append(m.Data.Alerts, message.Line{ID: 1, Text: strings.Repeat("\"\\", 100)})

@@ -65,7 +65,7 @@ describe('numbers', () => {
   });
   test('names in the order that people count in, and without addresses', () => {
     const said = ['Freezer 10', 'Freezer 2', 'freezer 1', 'freezer 01', 'Freezer', 'Freezer 2b', 'Freezer2', '7', '10', '', ' ', 'a b', 'ab', 'Z', 'a', 'Aisle 3 top', 'aisle 3', 'AISLE 20 x9y10', 'aisle 20 x9y9'];
-    for (const tag of ['en', 'es', 'de']) {
+    for (const tag of ['en', 'es']) {
       speak(tag, {}); // what is compared first is compared without a collator
       for (const a of said) for (const b of said) expect([tag, a, b, Math.sign(natural.compare(a, b))]).toEqual([tag, a, b, Math.sign(new Intl.Collator(tag, { numeric: true }).compare(a, b))]);
     }
