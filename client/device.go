@@ -38,31 +38,32 @@ type DeviceItem struct {
 // Device is everything about a device.
 type Device struct {
 	DeviceItem
-	Manufacturer       string            `json:"manufacturer"`
-	Model              string            `json:"model"`
-	FirmwareVersion    string            `json:"firmware_version"`
-	Notes              string            `json:"notes"`
-	InstalledAt        rimewatch.Time    `json:"installed_at"`
-	LastHeartbeatAt    rimewatch.Time    `json:"last_heartbeat_at"`
-	StatusChangedAt    rimewatch.Time    `json:"status_changed_at"`
-	HeartbeatIntervalS *float64          `json:"heartbeat_interval_s"` // s, declared or learnt
-	OfflineAfterS      int               `json:"offline_after_s"`
-	Habit              rimewatch.Habit   `json:"habit"`   // of senders of its kind, "" = not known
-	Silence            DeviceSilence     `json:"silence"` // why OfflineAfterS is what it is
-	BatteryPct         *float64          `json:"battery_pct"`
-	BatteryLow         bool              `json:"battery_low"` // by its own word
-	RSSIdBm            *float64          `json:"rssi_dbm"`
-	UptimeS            *int64            `json:"uptime_s"`
-	Health             DeviceHealth      `json:"health"`
-	Exposure           *Exposure         `json:"exposure"` // nil without limits
-	Zone               ZoneState         `json:"zone"`
-	Clock              *ClockState       `json:"clock"` // nil while nothing is known to be wrong with it
-	LatestReading      *StoredReading    `json:"latest_reading"`
-	Calibration        *CalibrationState `json:"calibration"` // nil when no probe was ever calibrated
-	Offsets            []DeviceOffset    `json:"offsets"`     // by From
-	Maintenance        *MaintenanceState `json:"maintenance"` // the window that it is in, nil when it is in none
-	CreatedAt          rimewatch.Time    `json:"created_at"`
-	UpdatedAt          rimewatch.Time    `json:"updated_at"`
+	Manufacturer       string                   `json:"manufacturer"`
+	Model              string                   `json:"model"`
+	FirmwareVersion    string                   `json:"firmware_version"`
+	Notes              string                   `json:"notes"`
+	InstalledAt        rimewatch.Time           `json:"installed_at"`
+	LastHeartbeatAt    rimewatch.Time           `json:"last_heartbeat_at"`
+	StatusChangedAt    rimewatch.Time           `json:"status_changed_at"`
+	HeartbeatIntervalS *float64                 `json:"heartbeat_interval_s"` // s, declared or learnt
+	OwnLimits          rimewatch.LimitOverrides `json:"own_limits"`           // what of Limits was set for this device
+	OfflineAfterS      int                      `json:"offline_after_s"`
+	Habit              rimewatch.Habit          `json:"habit"`   // of senders of its kind, "" = not known
+	Silence            DeviceSilence            `json:"silence"` // why OfflineAfterS is what it is
+	BatteryPct         *float64                 `json:"battery_pct"`
+	BatteryLow         bool                     `json:"battery_low"` // by its own word
+	RSSIdBm            *float64                 `json:"rssi_dbm"`
+	UptimeS            *int64                   `json:"uptime_s"`
+	Health             DeviceHealth             `json:"health"`
+	Exposure           *Exposure                `json:"exposure"` // nil without limits
+	Zone               ZoneState                `json:"zone"`
+	Clock              *ClockState              `json:"clock"` // nil while nothing is known to be wrong with it
+	LatestReading      *StoredReading           `json:"latest_reading"`
+	Calibration        *CalibrationState        `json:"calibration"` // nil when no probe was ever calibrated
+	Offsets            []DeviceOffset           `json:"offsets"`     // by From
+	Maintenance        *MaintenanceState        `json:"maintenance"` // the window that it is in, nil when it is in none
+	CreatedAt          rimewatch.Time           `json:"created_at"`
+	UpdatedAt          rimewatch.Time           `json:"updated_at"`
 }
 
 // DeviceSilence is what a device's silence is judged by.

@@ -40,13 +40,14 @@ type Paperwork struct {
 
 // Coverage is whether somebody would be notified of a critical alert that began now.
 type Coverage struct {
-	Reachable bool          `json:"reachable"` // at every site that has a device
-	Anywhere  bool          `json:"anywhere"`  // at one at least
-	Count     int           `json:"count"`     // of the sites where nobody would be
-	Without   []CoverageGap `json:"sites_without"`
-	Reason    *string       `json:"reason"`    // no_channel, off, failing, untested, no_route, silenced, or a later one
-	Rotas     []RotaGaps    `json:"rota_gaps"` // that routes name, and by which nobody is on duty at times within a week
-	Silences  []Hold        `json:"silences"`
+	Reachable  bool          `json:"reachable"` // at every site that has a device
+	Anywhere   bool          `json:"anywhere"`  // at one at least
+	Count      int           `json:"count"`     // of the sites where nobody would be
+	Without    []CoverageGap `json:"sites_without"`
+	Reason     *string       `json:"reason"`      // no_channel, off, failing, untested, no_route, silenced, or a later one
+	ReachesYou *bool         `json:"reaches_you"` // an enabled channel is that of the person who asks alone; nil for a token
+	Rotas      []RotaGaps    `json:"rota_gaps"`   // that routes name, and by which nobody is on duty at times within a week
+	Silences   []Hold        `json:"silences"`
 }
 
 // RotaGaps are the spans during which nobody of a rota is on duty.

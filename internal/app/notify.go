@@ -167,8 +167,8 @@ func (a *App) letters() func(context.Context, account.Letter) error {
 }
 
 // coverage finds where nobody would be notified of a critical alert that begins now.
-func (a *App) coverage(ctx context.Context, workspaceID int64) (wire.Coverage, error) {
-	return notify.Coverage(ctx, a.Store, workspaceID, a.now())
+func (a *App) coverage(ctx context.Context, workspaceID, userID int64) (wire.Coverage, error) {
+	return notify.Coverage(ctx, a.Store, workspaceID, userID, a.now())
 }
 
 // escalation finds who has been told of an alert and who is told next.

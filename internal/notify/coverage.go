@@ -19,8 +19,8 @@ type CoverageStore interface {
 
 // Coverage finds where nobody would be notified of a critical alert that begins now, by the rules
 // that alerts are planned by. It heeds store.WithSites: of what holds it names no place
-// outside.
-func Coverage(ctx context.Context, s CoverageStore, workspaceID int64, now rimewatch.Time) (wire.Coverage, error) {
+// outside. userID is who asks, 0 = a program.
+func Coverage(ctx context.Context, s CoverageStore, workspaceID, userID int64, now rimewatch.Time) (wire.Coverage, error) {
 	rules, err := readRules(ctx, s, workspaceID, now)
 	if err != nil {
 		return wire.Coverage{}, err
@@ -34,6 +34,13 @@ func Coverage(ctx context.Context, s CoverageStore, workspaceID int64, now rimew
 		narrow(c.Held, sites, s)
 	}
 	out := wire.NewCoverage(&c)
+	if userID != 0 {
+		own := slices.ContainsFunc(rules.Channels, func(x rimewatch.Channel) bool {
+			m := rules.Owner(&x)
+			return x.Enabled && m != nil && m.UserID == userID
+		})
+		out.ReachesYou = &own
+	}
 	for _, x := range rules.Named() {
 		gaps := rules.Gaps(x, now, now+wire.GapsAhead)
 		sites, told := rules.SitesOf(x, store.SitesOf(ctx))

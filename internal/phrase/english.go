@@ -14,13 +14,13 @@ var conditions = map[key]entry{
 		title: "Too warm", ending: "Temperature back in range",
 		what: "The product zone is at %v (limit %l) and has been too warm for %t.", over: "The product zone is back in range at %v. It was too warm for %t; the highest was %p.",
 		begun:  "The product zone is at %v, above its limit of %l.",
-		urgent: "Check the goods before they are used or sold.", do: "Check that the door is shut, the evaporator fan is turning and the compressor is running.",
+		urgent: "Check food before it is used or sold; quarantine medicine and ask its manufacturer.", do: "Check that the door is shut, the evaporator fan is turning and the compressor is running.",
 	},
 	{typ: rimewatch.LowTemperature}: {
 		title: "Too cold", ending: "Temperature back in range",
 		what: "The product zone is at %v (limit %l) and has been too cold for %t.", over: "The product zone is back in range at %v. It was too cold for %t; the lowest was %p.",
 		begun:  "The product zone is at %v, below its limit of %l.",
-		urgent: "Check the goods for freezing before they are used or sold.", do: "Check the thermostat setting, and whether the compressor ever stops.",
+		urgent: "Check food for freezing before it is used or sold; quarantine medicine and ask its manufacturer.", do: "Check the thermostat setting, and whether the compressor ever stops.",
 	},
 	{typ: rimewatch.DeviceOffline}: {
 		title: "Offline", ending: "Online again",

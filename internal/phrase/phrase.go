@@ -136,8 +136,14 @@ func (w Words) Ending(a *rimewatch.Alert) string {
 	if a.Prediction != nil {
 		return w.Say(predictionEnding(a.EndedBecause()).title)
 	}
+	if a.EndedBecause() == rimewatch.EndedByPerson {
+		return w.Say(byHand)
+	}
 	return w.fill(entryOf(a).ending, a)
 }
+
+// byHand is the headline of what a person resolved: nothing need have recovered.
+const byHand = "Resolved by hand"
 
 // Message says in a few sentences what is wrong and what to do, or, when the
 // alert is over, how it ended, how bad it was and how long it lasted.

@@ -68,6 +68,7 @@ var predictionEndings = map[rimewatch.Ending]ended{
 	rimewatch.EndedAmbient:     {"Compared with a wrong ambient", "The ambient sensor is wrong, and all that departed was compared with it: see the alert about that sensor."},
 	rimewatch.EndedVaries:      {"The compressor varies its load", "The compressor has turned out to vary its speed or load, so what was compared says nothing about a fault."},
 	rimewatch.EndedRemoved:     {"Removed", "Its device was removed."},
+	rimewatch.EndedByPerson:    {byHand, "A person resolved it; the readings may be as they were."},
 }
 
 func predictionEnding(why rimewatch.Ending) ended {

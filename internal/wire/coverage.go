@@ -11,13 +11,14 @@ const MaxGaps = 20
 
 // Coverage reports whether somebody would be notified of a critical alert that began now.
 type Coverage struct {
-	Reachable bool          `json:"reachable" doc:"Somebody would be, at every site that has a device."`
-	Anywhere  bool          `json:"anywhere" doc:"Somebody would be, at one site at least; or there is no device yet."`
-	Count     int           `json:"count" doc:"Sites where nobody would be."`
-	Without   []CoverageGap `json:"sites_without" doc:"The first 20 of them, by id."`
-	Reason    *string       `json:"reason" doc:"The first thing to mend: no_channel, off (all are disabled), failing, untested, no_route or silenced; more may be added. null while somebody is reachable everywhere."`
-	Rotas     []RotaGaps    `json:"rota_gaps" doc:"Rotas that routes name and by which nobody is on duty at times within a week from now; for somebody who is limited to sites those that are told of these."`
-	Silences  []Hold        `json:"silences" doc:"Silences and maintenance windows that hold messages back now, the last to end first."`
+	Reachable  bool          `json:"reachable" doc:"Somebody would be, at every site that has a device."`
+	Anywhere   bool          `json:"anywhere" doc:"Somebody would be, at one site at least; or there is no device yet."`
+	Count      int           `json:"count" doc:"Sites where nobody would be."`
+	Without    []CoverageGap `json:"sites_without" doc:"The first 20 of them, by id."`
+	Reason     *string       `json:"reason" doc:"The first thing to mend: no_channel, off (all are disabled), failing, untested, no_route or silenced; more may be added. null while somebody is reachable everywhere."`
+	ReachesYou *bool         `json:"reaches_you" doc:"Whether an enabled channel is that of whoever asks alone: a device, an own way, or mails to the person's address. null for a token."`
+	Rotas      []RotaGaps    `json:"rota_gaps" doc:"Rotas that routes name and by which nobody is on duty at times within a week from now; for somebody who is limited to sites those that are told of these."`
+	Silences   []Hold        `json:"silences" doc:"Silences and maintenance windows that hold messages back now, the last to end first."`
 }
 
 // CoverageGap is a site where nobody would be notified.

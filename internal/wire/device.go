@@ -26,31 +26,32 @@ type DeviceItem struct {
 // DeviceDetail is everything about a device.
 type DeviceDetail struct {
 	DeviceItem
-	Manufacturer       string                  `json:"manufacturer"`
-	Model              string                  `json:"model"`
-	FirmwareVersion    string                  `json:"firmware_version"`
-	Notes              string                  `json:"notes"`
-	InstalledAt        rimewatch.Time          `json:"installed_at"`
-	LastHeartbeatAt    rimewatch.Time          `json:"last_heartbeat_at"`
-	StatusChangedAt    rimewatch.Time          `json:"status_changed_at"`
-	HeartbeatIntervalS *float64                `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learned; null when not known yet."`
-	OfflineAfterS      int                     `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
-	Habit              rimewatch.Habit         `json:"habit" doc:"How senders of its kind report, as its source knows or a person has set: sleeps (until something changes) or lorawan; \"\" where that is not known. The set is open."`
-	Silence            DeviceSilence           `json:"silence" doc:"Why offline_after_s is what it is."`
-	BatteryPct         *float64                `json:"battery_pct" doc:"0–100, from the newest heartbeat that contained it."`
-	BatteryLow         bool                    `json:"battery_low" doc:"Whether it says that its battery is low."`
-	RSSIdBm            *float64                `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
-	UptimeS            *int64                  `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
-	Health             DeviceHealth            `json:"health"`
-	Exposure           Maybe[Exposure]         `json:"exposure" doc:"How long the product zone was out of its limits in the last 24 h, however short each time was; maintenance is left out. null without limits."`
-	Zone               ZoneState               `json:"zone" doc:"What the product zone does while no alert is raised."`
-	Clock              Maybe[ClockState]       `json:"clock" doc:"null while nothing is known to be wrong with the device's clock."`
-	LatestReading      Maybe[DeviceReading]    `json:"latest_reading"`
-	Calibration        Maybe[CalibrationState] `json:"calibration" doc:"null when no probe was ever calibrated."`
-	Offsets            []DeviceOffset          `json:"offsets" doc:"By from; the newest of a field that applies counts."`
-	Maintenance        Maybe[MaintenanceState] `json:"maintenance" doc:"The window that it is in; null when it is in none."`
-	CreatedAt          rimewatch.Time          `json:"created_at" nullable:"false"`
-	UpdatedAt          rimewatch.Time          `json:"updated_at" nullable:"false"`
+	Manufacturer       string                   `json:"manufacturer"`
+	Model              string                   `json:"model"`
+	FirmwareVersion    string                   `json:"firmware_version"`
+	Notes              string                   `json:"notes"`
+	InstalledAt        rimewatch.Time           `json:"installed_at"`
+	LastHeartbeatAt    rimewatch.Time           `json:"last_heartbeat_at"`
+	StatusChangedAt    rimewatch.Time           `json:"status_changed_at"`
+	HeartbeatIntervalS *float64                 `json:"heartbeat_interval_s" doc:"s between signs of life, declared or learned; null when not known yet."`
+	OwnLimits          rimewatch.LimitOverrides `json:"own_limits" doc:"What of limits was set for this device. The rest comes from its type, as the workspace has it."`
+	OfflineAfterS      int                      `json:"offline_after_s" doc:"s of silence after which the device is offline, as in force."`
+	Habit              rimewatch.Habit          `json:"habit" doc:"How senders of its kind report, as its source knows or a person has set: sleeps (until something changes) or lorawan; \"\" where that is not known. The set is open."`
+	Silence            DeviceSilence            `json:"silence" doc:"Why offline_after_s is what it is."`
+	BatteryPct         *float64                 `json:"battery_pct" doc:"0–100, from the newest heartbeat that contained it."`
+	BatteryLow         bool                     `json:"battery_low" doc:"Whether it says that its battery is low."`
+	RSSIdBm            *float64                 `json:"rssi_dbm" doc:"dBm, from the newest heartbeat that contained it."`
+	UptimeS            *int64                   `json:"uptime_s" doc:"s, from the newest heartbeat that contained it."`
+	Health             DeviceHealth             `json:"health"`
+	Exposure           Maybe[Exposure]          `json:"exposure" doc:"How long the product zone was out of its limits in the last 24 h, however short each time was; maintenance is left out. null without limits."`
+	Zone               ZoneState                `json:"zone" doc:"What the product zone does while no alert is raised."`
+	Clock              Maybe[ClockState]        `json:"clock" doc:"null while nothing is known to be wrong with the device's clock."`
+	LatestReading      Maybe[DeviceReading]     `json:"latest_reading"`
+	Calibration        Maybe[CalibrationState]  `json:"calibration" doc:"null when no probe was ever calibrated."`
+	Offsets            []DeviceOffset           `json:"offsets" doc:"By from; the newest of a field that applies counts."`
+	Maintenance        Maybe[MaintenanceState]  `json:"maintenance" doc:"The window that it is in; null when it is in none."`
+	CreatedAt          rimewatch.Time           `json:"created_at" nullable:"false"`
+	UpdatedAt          rimewatch.Time           `json:"updated_at" nullable:"false"`
 }
 
 // DeviceSilence is what a device's silence is judged by.

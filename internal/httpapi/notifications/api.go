@@ -37,7 +37,7 @@ type Config struct {
 	Notifier Notifier
 	// Coverage finds where nobody would be notified of a critical alert that begins now. It
 	// heeds store.WithSites.
-	Coverage func(ctx context.Context, workspaceID int64) (wire.Coverage, error)
+	Coverage func(ctx context.Context, workspaceID, userID int64) (wire.Coverage, error)
 
 	// Calls finds who would be notified of a critical alert that begins now at a site.
 	Calls func(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error)

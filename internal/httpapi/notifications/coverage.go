@@ -15,7 +15,8 @@ type CoverageData struct {
 }
 
 func (a *api) getCoverage(ctx context.Context, _ *httpapi.NoInput) (CoverageData, error) {
-	c, err := a.Coverage(ctx, httpapi.CallOf(ctx).Workspace())
+	p := httpapi.CallOf(ctx).Principal
+	c, err := a.Coverage(ctx, p.WorkspaceID, p.UserID)
 	return CoverageData{c}, err
 }
 

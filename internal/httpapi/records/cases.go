@@ -238,7 +238,7 @@ func (a *api) caseData(ctx context.Context, id int64) (CaseData, error) {
 	}
 	out := CaseData{
 		Case: a.caseJSON(&d.Case), Devices: []CaseDevice{}, Told: []CaseTold{}, Actions: a.correctiveActionsJSON(d.Actions), Attachments: []Attachment{},
-		Required: d.Required, Goods: goodsJSON(c, d),
+		Required: d.Required, Goods: goodsOf(c, d),
 	}
 	worst, k := d.Peak()
 	if worst != nil {
@@ -273,11 +273,16 @@ func (a *api) caseData(ctx context.Context, id int64) (CaseData, error) {
 	return out, err
 }
 
-func goodsJSON(c *httpapi.Call, d *report.Dossier) CaseGoods {
-	kind := ""
+// goodsOf are those of a case, whose device comes first.
+func goodsOf(c *httpapi.Call, d *report.Dossier) CaseGoods {
 	if d.Case.DeviceID != 0 && len(d.Devices) > 0 {
-		kind = d.Devices[0].EquipmentType
+		return goodsJSON(c, d.Devices[0].EquipmentType)
 	}
+	return goodsJSON(c, "")
+}
+
+// goodsJSON are the goods of a type of equipment, "" = of anything.
+func goodsJSON(c *httpapi.Call, kind string) CaseGoods {
 	g, words := record.GoodsOf(kind), c.Words()
 	out := CaseGoods{Kind: g.Kind}
 	if g.Advice != "" {

@@ -220,17 +220,24 @@ func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by name
 	return CorrectiveActionData{a.correctiveActionJSON(x)}, nil
 }
 
-func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInput) (CorrectiveActionList, error) {
+// AlertActions are the corrective actions of an alert, and what can have become of its product.
+type AlertActions struct {
+	CorrectiveActionList
+	Goods CaseGoods `json:"goods" doc:"As in the alert's case."`
+}
+
+func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInput) (AlertActions, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	if _, err := a.Store.Alert(ctx, c.Workspace(), id); err != nil {
-		return CorrectiveActionList{}, err
+	v, err := a.Store.Alert(ctx, c.Workspace(), id)
+	if err != nil {
+		return AlertActions{}, err
 	}
 	list, err := a.Store.CorrectiveActions(ctx, c.Workspace(), id, 0, 0, rimewatch.MaxTime)
 	if err != nil {
-		return CorrectiveActionList{}, err
+		return AlertActions{}, err
 	}
-	return CorrectiveActionList{a.correctiveActionsJSON(list)}, nil
+	return AlertActions{CorrectiveActionList{a.correctiveActionsJSON(list)}, goodsJSON(c, v.EquipmentType)}, nil
 }
 
 // WorkBody records what was done to a device.

@@ -226,7 +226,7 @@ func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.Healt
 		}
 		s.ActiveAlerts, s.CriticalAlerts, s.WarningAlerts = n.ActiveCritical+n.ActiveWarning, n.ActiveCritical, n.ActiveWarning
 	}
-	c, err := a.cfg.Coverage(ctx, p.WorkspaceID)
+	c, err := a.cfg.Coverage(ctx, p.WorkspaceID, p.UserID)
 	if err != nil {
 		return s, err
 	}

@@ -101,7 +101,7 @@ type Config struct {
 
 	// Coverage finds where nobody would be notified of a critical alert that begins now. It
 	// heeds store.WithSites.
-	Coverage func(ctx context.Context, workspaceID int64) (wire.Coverage, error)
+	Coverage func(ctx context.Context, workspaceID, userID int64) (wire.Coverage, error)
 
 	// Escalation finds who has been told of an alert and who is told next, nil once it is over.
 	Escalation func(ctx context.Context, v *rimewatch.AlertView) (*wire.Escalation, error)

@@ -33,6 +33,9 @@ func (a devices) deviceDetail(v *rimewatch.DeviceView, words phrase.Words) wire.
 		learnt := v.IntervalS
 		d.HeartbeatIntervalS = &learnt
 	}
+	if v.Limits != nil {
+		d.OwnLimits = *v.Limits
+	}
 	quiet := a.cfg.Health.DeviceSilence(v.ID)
 	d.Silence = wire.DeviceSilence{By: string(quiet.By), UsuallyS: int(quiet.Usually.Seconds()), OfferedS: int(quiet.Offer.Seconds()), AlarmDelayS: int(quiet.Alarm.Seconds())}
 	behind, several := a.cfg.Health.DeviceClock(v.ID)

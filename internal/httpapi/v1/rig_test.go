@@ -188,8 +188,8 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 	r.steps.heard = make(map[uint64]rimewatch.Time)
 	r.notifier = &sentNotifier{s: r.store, now: r.now, changed: make(map[int64]int)}
 	key := [32]byte{1, 2, 3}
-	covered := func(ctx context.Context, workspaceID int64) (wire.Coverage, error) {
-		return notify.Coverage(ctx, r.store, workspaceID, r.now())
+	covered := func(ctx context.Context, workspaceID, userID int64) (wire.Coverage, error) {
+		return notify.Coverage(ctx, r.store, workspaceID, userID, r.now())
 	}
 	escalation := func(ctx context.Context, v *rimewatch.AlertView) (*wire.Escalation, error) {
 		return notify.Escalation(ctx, r.store, v, r.now())

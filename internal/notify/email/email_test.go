@@ -212,7 +212,7 @@ func TestMail(t *testing.T) {
 	}); diff != "" {
 		t.Error(diff)
 	}
-	want := `The product zone is at −8.2 °C (limit −15 °C) and has been too warm for 34 min. Check the goods before they are used or sold. Check that the door is shut, the evaporator fan is turning and the compressor is running.
+	want := `The product zone is at −8.2 °C (limit −15 °C) and has been too warm for 34 min. Check food before it is used or sold; quarantine medicine and ask its manufacturer. Check that the door is shut, the evaporator fan is turning and the compressor is running.
 
 Unit: Back walk-in – Walk-in freezer (WF-02)
 Site: Main Street <1>, 12 Main Street

@@ -60,7 +60,7 @@ func TestSubjectsAndTexts(t *testing.T) {
 		{"opened", nil, opened, "alert.opened", "[warning] Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
 		{"a later level", nil, message.Reason{Kind: rimewatch.DeliveryOpened, Level: 1}, "alert.opened", "[warning] Not acknowledged yet: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
 		{"escalated", func(v *rimewatch.AlertView) { v.Severity = rimewatch.Critical }, message.Reason{Kind: rimewatch.DeliveryEscalated}, "alert.escalated",
-			"[critical] Now critical: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + "Check the goods before they are used or sold. " + check},
+			"[critical] Now critical: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + "Check food before it is used or sold; quarantine medicine and ask its manufacturer. " + check},
 		{"repeat", nil, message.Reason{Kind: rimewatch.DeliveryRepeat}, "alert.repeated", "[warning] Still active: Back walk-in: −8.3 °C, too warm for 2 h 4 min", warm + check},
 		{"after an acknowledgement", nil, message.Reason{Kind: rimewatch.DeliveryRepeat, After: "acknowledgement"}, "alert.repeated", "[warning] Still active: Back walk-in: −8.3 °C, too warm for 2 h 4 min",
 			"The acknowledgement has expired and the problem is still there. " + warm + check},

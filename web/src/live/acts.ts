@@ -1,7 +1,7 @@
 // What people do about alerts, shown at once and taken back when the server refuses.
 import { api, ask, type Alert } from '../api/client';
 import { session } from '../session.svelte';
-import { optimistic, toasts } from '../ui/toasts.svelte';
+import { optimistic } from '../ui/toasts.svelte';
 import { clock } from './clock.svelte';
 import { fleet } from './fleet.svelte';
 
@@ -26,11 +26,9 @@ export async function acknowledge(a: Alert, see: (a: Alert) => void = () => {}):
 }
 
 /** resolve says: it is over, whatever the readings say. It is so in ten seconds, unless it is taken back. */
-export async function resolve(a: Alert): Promise<void> {
-  try {
-    const got = await ask(api.POST('/v1/alerts/{id}/resolve', { params: { path: { id: String(a.id) } }, body: {}, signal: AbortSignal.timeout(soon) }));
-    if ('alert' in got) fleet.putAlert(got.alert);
-  } catch (e) {
-    toasts.say((e as Error).message, true);
-  }
+export async function resolve(a: Alert, note: string, see: (a: Alert) => void = () => {}): Promise<void> {
+  const got = await ask(api.POST('/v1/alerts/{id}/resolve', { params: { path: { id: String(a.id) } }, body: note ? { note } : {}, signal: AbortSignal.timeout(soon) }));
+  if (!('alert' in got)) return;
+  see(got.alert);
+  fleet.putAlert(got.alert);
 }

@@ -204,7 +204,7 @@ describe('sentences', () => {
     [{ ...none, unjudged: 1 }, 'Your only device is not judged: nobody is alerted.'],
     [{ ...none, ok: 1, warning: 1, unjudged: 1 }, '2 of 3 need attention.'],
   ])('of the fleet %#', (by, want) => expect(fleetSentence(by)).toBe(want));
-  const covered = { reachable: true, anywhere: true, count: 0, sites_without: [], reason: null, silences: [], rota_gaps: [] };
+  const covered = { reachable: true, anywhere: true, count: 0, sites_without: [], reaches_you: true, reason: null, silences: [], rota_gaps: [] };
   test.each([
     [null, 'Everything is fine (2 devices).'],
     [covered, 'Everything is fine (2 devices).'],
