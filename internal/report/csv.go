@@ -21,10 +21,11 @@ var columns = [...]string{
 	"field", "method", "reference", "as_found", "as_left", "offset", "pass_limit", "passed", "reference_id", "due_at", "note", "found_late_at",
 	"warm_min_24h", "cold_min_24h", "short_times", "short_times_since",
 	"performed_kind", "verified_kind", "recorded_at", "recorded_by", "disposition_detail",
+	"check_status", "typed_c",
 }
 
 // CSV writes the report as a table: one header line, then a row for the report,
-// each device, day, excursion, corrective action, maintenance window and calibration. Text that a
+// each device, day, excursion, corrective action, maintenance window, calibration, unit of a check and later note. Text that a
 // spreadsheet would take for a formula is led by an apostrophe.
 func (r *Report) CSV(w io.Writer) error {
 	c := csv.NewWriter(w)
@@ -56,6 +57,9 @@ func (r *Report) CSV(w io.Writer) error {
 	}
 	for i := range r.Devices {
 		t.device(r, &r.Devices[i])
+	}
+	for i := range r.Checks {
+		t.check(&r.Checks[i])
 	}
 	t.end()
 	c.Flush()

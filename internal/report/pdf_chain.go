@@ -114,6 +114,9 @@ func (p *page) place(s *place) {
 	case len(eventful) < len(s.devices):
 		p.paragraph(left, width, 4.1, r.say("The pages that follow are of the devices with an excursion or a record. The days of the others are in this site’s own log."))
 	}
+	if len(s.devices) > 0 {
+		p.rounds(s.devices[0].SiteID)
+	}
 	for _, d := range eventful {
 		p.device(d, 1)
 	}

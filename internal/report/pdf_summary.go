@@ -26,6 +26,7 @@ func (p *page) summary() {
 	} else {
 		p.tableOf(r.summaryColumns(), r.summaryRows(devices), 8.5, 6)
 	}
+	p.rounds(0)
 	p.notes()
 	p.signature()
 	for _, d := range devices {

@@ -22,6 +22,7 @@ type Report struct {
 	Version     string       // of the service
 	Words       phrase.Words // of whoever reads the PDF; a table for programs is the same for all
 	Devices     []Device
+	Checks      []Check // by the beginning of their windows, with the items of Devices
 	Integrity   Integrity
 	// ExposureSince is from when on the short times of a day add up: days that began earlier
 	// are counted without that. 0 = always.

@@ -17,6 +17,8 @@ var explained = [][2]string{
 	{"/connect", "guides"},
 	{"/alerts", "alerting#how-rules-work"},
 	{"/cases", "records#cases"},
+	{"/rounds", "records#rounds"},
+	{"/settings/rounds", "records#rounds"},
 	{"/work", "records#work-orders"},
 	{"/sites", "records"},
 	{"/reports", "records#the-temperature-log"},

@@ -148,6 +148,9 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 	until := min(r.To, r.GeneratedAt)
 	windows = slices.DeleteFunc(windows, func(w rimewatch.MaintenanceWindow) bool { return w.StartsAt >= min(w.EndsAt, until) })
 	slices.SortStableFunc(windows, func(a, b rimewatch.MaintenanceWindow) int { return cmp.Compare(a.StartsAt, b.StartsAt) })
+	if err := g.checks(ctx, q); err != nil {
+		return err
+	}
 	r.Devices = make([]report.Device, len(q.Devices))
 	for i := range q.Devices {
 		if q.Progress != nil {
@@ -163,6 +166,34 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 		}
 	}
 	return nil
+}
+
+// checks reads the rounds of the period, oldest first: of each those units that the report is about.
+func (g *Gatherer) checks(ctx context.Context, q *report.Request) error {
+	r := q.Report
+	list, total, err := g.store.Checks(ctx, q.Workspace, store.CheckFilter{From: r.From, To: r.To}, store.Page{Limit: report.MaxChecks})
+	if err != nil {
+		return err
+	}
+	if total > report.MaxChecks {
+		return rimewatch.Invalid("from", "there are more than %d checks, choose a shorter span of time", report.MaxChecks)
+	}
+	about := make(map[int64]bool, len(q.Devices))
+	for i := range q.Devices {
+		about[q.Devices[i].ID] = true
+	}
+	ids := make([]int64, len(list))
+	for i := range list {
+		ids[i] = list[i].ID
+	}
+	notes, err := g.store.CheckNotes(ctx, q.Workspace, ids)
+	for _, c := range slices.Backward(list) {
+		c.Items = slices.DeleteFunc(c.Items, func(it rimewatch.CheckItem) bool { return !about[it.DeviceID] })
+		if len(c.Items) > 0 {
+			r.Checks = append(r.Checks, report.Check{Check: c, Notes: notes[c.ID]})
+		}
+	}
+	return err
 }
 
 // Excursions returns those that ended and, after them, those that last.
