@@ -53,6 +53,7 @@ type Alert struct {
 	Prediction         *rimewatch.Prediction `json:"prediction"`  // nil unless predictive
 	Feedback           *rimewatch.Feedback   `json:"feedback"`    // nil while nobody has judged the prediction
 	Escalation         *Escalation           `json:"escalation"`  // nil in lists and events, and once it is over
+	CaseID             *int64                `json:"case_id"`     // that it is in; nil in lists and events, and when it is in none
 }
 
 // Escalation is who has been told of an alert, and who is told next unless somebody acknowledges it.

@@ -28,6 +28,7 @@ type Excursion struct {
 	Cause         rimewatch.ExcursionCause `json:"cause"`
 	ShortTimes    int                      `json:"short_times"`   // too short for an alarm, that DurationS adds up; 0 = it is one that lasted
 	FoundLateAt   rimewatch.Time           `json:"found_late_at"` // when late readings showed it, 0 = it was found as it happened
+	CaseID        int64                    `json:"case_id"`       // that it is in, 0 = in none
 }
 
 // Records are the calls about what inspectors ask for.

@@ -6,6 +6,7 @@ import "github.com/rimewatch/rimewatch"
 type AlertDetail struct {
 	Alert
 	Escalation Maybe[Escalation] `json:"escalation" doc:"Who has been told of it and who is told next; null once it is over."`
+	CaseID     *int64            `json:"case_id" doc:"The case that it is in; null when it is in none."`
 }
 
 // Escalation is who has been told of an alert, and who is told next unless somebody acknowledges it.

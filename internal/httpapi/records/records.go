@@ -28,6 +28,7 @@ type Excursion struct {
 	Cause         rimewatch.ExcursionCause `json:"cause" enum:"defrost,door,loading,fault,power,sensor,unknown" doc:"As far as the readings can tell."`
 	ShortTimes    int                      `json:"short_times" doc:"Times shorter than the alarm delay that are together an excursion of their day, by the clock of the site; duration_s is their sum. 0 for one that lasted."`
 	FoundLateAt   rimewatch.Time           `json:"found_late_at" doc:"When readings that came after newer ones, or a calibration, showed this excursion, or changed it; null if it was found as it happened. Nobody is notified of one that is found late."`
+	CaseID        *int64                   `json:"case_id" doc:"The case that it is in; null when it is in none."`
 }
 
 func (a *api) excursionJSON(e *rimewatch.Excursion, now rimewatch.Time) Excursion {
@@ -72,8 +73,20 @@ func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 		if err != nil {
 			return out, err
 		}
+		refs := make([]int64, 0, len(list))
 		for i := range list {
-			out.Excursions = append(out.Excursions, a.excursionJSON(&list[i], c.Now))
+			if list[i].ID != 0 {
+				refs = append(refs, list[i].ID)
+			}
+		}
+		of, err := a.Store.CasesOf(ctx, c.Workspace(), rimewatch.CaseExcursion, refs)
+		if err != nil {
+			return out, err
+		}
+		for i := range list {
+			x := a.excursionJSON(&list[i], c.Now)
+			x.CaseID = wire.OrNull(of[list[i].ID])
+			out.Excursions = append(out.Excursions, x)
 		}
 	}
 	return out, nil

@@ -83,7 +83,11 @@ func (a *core) alertData(ctx context.Context) func(rimewatch.AlertView, error) (
 			return AlertData{}, err
 		}
 		out := AlertData{wire.AlertDetail{Alert: wire.NewAlert(&v, httpapi.CallOf(ctx).Words().For(&v))}}
-		out.Alert.Escalation.Value, err = a.cfg.Escalation(ctx, &v)
+		if out.Alert.Escalation.Value, err = a.cfg.Escalation(ctx, &v); err != nil {
+			return out, err
+		}
+		of, err := a.cfg.Cases.CasesOf(ctx, v.WorkspaceID, rimewatch.CaseAlert, []int64{v.ID})
+		out.Alert.CaseID = wire.OrNull(of[v.ID])
 		return out, err
 	}
 }

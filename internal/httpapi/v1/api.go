@@ -61,6 +61,11 @@ type Health interface {
 	DeviceClock(deviceID int64) (behind rimewatch.Time, several bool)
 }
 
+// Cases knows which case alerts are in.
+type Cases interface {
+	CasesOf(ctx context.Context, workspaceID int64, kind rimewatch.CaseLineKind, refs []int64) (map[int64]int64, error)
+}
+
 // Alerts answers questions about alerts.
 type Alerts interface {
 	store.Alerts
@@ -91,6 +96,7 @@ type Config struct {
 	Fleet     store.Fleet
 	History   store.History
 	Alerts    Alerts
+	Cases     Cases
 	Predictor Predictor
 	Audit     store.Audit
 	Store     Store

@@ -70,6 +70,8 @@ func TestCase(t *testing.T) {
 		{name: "of an unknown device", req: get("/v1/cases?device=XYZ", token), status: 200, want: is("pagination.total", 0)},
 		{name: "of an alert", req: get("/v1/cases?alert_id=1", token), status: 200, want: is("cases.0.id", 1)},
 		{name: "of an excursion", req: get("/v1/cases?excursion_id=1", token), status: 200, want: is("cases.0.id", 1)},
+		{name: "as the alert says", req: get("/v1/alerts/1", r.full), status: 200, want: is("alert.case_id", 1)},
+		{name: "as the excursion says", req: get("/v1/excursions", r.full), status: 200, want: is("excursions.0.case_id", 1)},
 		{name: "nothing waits by default", req: get("/v1/cases?waiting=true", token), status: 200, want: is("pagination.total", 0)},
 		{name: "signed ones", req: get("/v1/cases?status=signed", token), status: 200, want: is("pagination.total", 0)},
 		{name: "by a viewer", req: viewer(get("/v1/cases", "")), status: 200, want: is("pagination.total", 1)},
