@@ -8,4 +8,6 @@ type Quotas struct {
 	Sites   int
 	Tokens  int // that were not revoked
 	Members int // with those who are invited; members by the groups of a provider are not refused
+
+	Attachments int64 // bytes of them together; 0 = rimewatch.AttachmentQuota
 }

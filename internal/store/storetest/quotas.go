@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -9,7 +10,7 @@ import (
 )
 
 // SmallQuotas are those of the store that Quotas checks.
-var SmallQuotas = store.Quotas{Devices: 3, Sites: 2, Tokens: 2, Members: 3}
+var SmallQuotas = store.Quotas{Devices: 3, Sites: 2, Tokens: 2, Members: 3, Attachments: 2 << 20}
 
 // Quotas checks that a workspace makes as many of each as SmallQuotas allow, that
 // what is gone makes room, and that another workspace is not concerned.
@@ -78,6 +79,44 @@ func Quotas(t *testing.T, s store.Store) {
 	}
 	f.T = t
 	f.groupOfDevices(other.ID)
+	f.attachedBytes(w.ID, other.ID)
+	f.attachedFiles(other.ID)
+}
+
+// attach attaches a file of so many bytes, each of which is n, to a work order.
+func (f *fixture) attach(workspaceID, order int64, n byte, size int) error {
+	x := rimewatch.Attachment{WorkspaceID: workspaceID, OrderID: order, Name: "a.pdf", Type: "application/pdf", At: t0}
+	return f.s.Attach(f.ctx, &x, bytes.Repeat([]byte{n}, size))
+}
+
+// ordered makes a work order of a workspace.
+func (f *fixture) ordered(workspaceID int64) int64 {
+	f.Helper()
+	x := rimewatch.WorkOrder{WorkspaceID: workspaceID, Status: rimewatch.OrderOpen, Problem: "x", Urgency: rimewatch.UrgencySoon, CreatedAt: t0, UpdatedAt: t0}
+	f.must(f.s.WorkOrders().Create(f.ctx, &x))
+	return x.ID
+}
+
+// attachedBytes: what a workspace attaches is bounded together, and the same bytes count once.
+func (f *fixture) attachedBytes(workspaceID, other int64) {
+	one, two := f.ordered(workspaceID), f.ordered(workspaceID)
+	most := int(SmallQuotas.Attachments)
+	f.must(f.attach(workspaceID, one, 1, most-100))
+	f.must(f.attach(workspaceID, two, 1, most-100))
+	f.code(f.attach(workspaceID, two, 2, 101), rimewatch.CodeQuotaExceeded)
+	f.must(f.attach(workspaceID, two, 2, 100))
+	f.code(f.attach(workspaceID, one, 3, 1), rimewatch.CodeQuotaExceeded)
+	f.must(f.attach(other, f.ordered(other), 3, 1))
+}
+
+// attachedFiles: there are so many of one order without a case, and what is attached again is none more.
+func (f *fixture) attachedFiles(workspaceID int64) {
+	order := f.ordered(workspaceID)
+	for n := range rimewatch.MaxAttachments {
+		f.must(f.attach(workspaceID, order, byte(n), 1))
+	}
+	f.must(f.attach(workspaceID, order, 7, 1))
+	f.code(f.attach(workspaceID, order, 99, 1), rimewatch.CodeQuotaExceeded)
 }
 
 // groupOfDevices makes more devices in one commit than a workspace may have, of

@@ -1,6 +1,7 @@
 package tables
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -124,8 +125,8 @@ func (t Records) keepBytes(conn Conn, a *rimewatch.Attachment, data []byte) erro
 	if err != nil || known != 0 {
 		return err
 	}
-	if used+a.Size > rimewatch.AttachmentQuota {
-		return rimewatch.Errorf(rimewatch.CodeQuotaExceeded, "The attachments of a workspace can have at most %d MB together.", rimewatch.AttachmentQuota>>20)
+	if most := cmp.Or(t.quotas.Attachments, rimewatch.AttachmentQuota); used+a.Size > most {
+		return rimewatch.Errorf(rimewatch.CodeQuotaExceeded, "The attachments of a workspace can have at most %d MB together.", most>>20)
 	}
 	i := 0
 	for piece := range slices.Chunk(data, rimewatch.AttachmentPiece) {
