@@ -93,6 +93,7 @@ func TestChecks(t *testing.T) {
 	noted := `{"items":[{"device_id":2,"typed_value":4.5,"note":"door was ajar, moved to walk-in 2"}]}`
 	r.run(t, []scenario{
 		{name: "due", req: vera(get("/v1/checks?due=true", "")), status: 200, want: map[string]any{"data.checks.0.id": 1, "data.checks.0.status": "due", "data.checks.0.items.0.name": "Fish", "data.checks.0.items.0.value": nil, "data.pagination.total": 1}},
+		{name: "on the overview", req: get("/v1/devices/health/summary", r.full), status: 200, want: map[string]any{"data.paperwork.checks_due": 1, "data.paperwork.checks_missed": 0}},
 		{name: "with values", req: get(path, token), status: 200, want: map[string]any{
 			"data.check.items.0.value": 2.5, "data.check.items.0.min": 1, "data.check.items.0.min_at": in(time.Minute), "data.check.items.0.max": 4, "data.check.items.0.max_at": in(2 * time.Minute), "data.check.items.0.out_of_limits": false,
 			"data.check.items.1.value": 8.5, "data.check.items.1.out_of_limits": true, "data.check.items.1.temp_max": 5,
@@ -134,9 +135,11 @@ func TestChecks(t *testing.T) {
 	}
 	r.events.take(t, 0)
 	r.run(t, []scenario{
+		{name: "missed on the overview", req: get("/v1/devices/health/summary", r.full), status: 200, want: map[string]any{"data.paperwork.checks_due": 0, "data.paperwork.checks_missed": 1}},
 		{name: "it was missed", req: get("/v1/checks/2", token), status: 200, want: map[string]any{"data.check.status": "missed", "data.check.reason": "not_done", "data.check.items.0.value": nil}},
 		{name: "entered later", req: ben(post("/v1/checks/2/complete", "", fmt.Sprintf(`{"completed_at":%q}`, done))), status: 200, want: map[string]any{
 			"data.late": false, "data.check.status": "completed", "data.check.reason": nil, "data.check.items.0.value": 3.5, "data.check.items.0.min": 3.5, "data.check.completed_at": done.String(), "data.check.entered_at": r.now().String(), "data.check.since": first.From.Add(4 * time.Minute).String(),
 		}},
+		{name: "sent again", req: ben(post("/v1/checks/2/complete", "", fmt.Sprintf(`{"completed_at":%q}`, done))), status: 200, want: map[string]any{"data.late": false, "data.check.notes": []any{}}},
 	})
 }
