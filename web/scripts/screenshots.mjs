@@ -165,6 +165,8 @@ const demoPages = [
   { name: 'settings-audit', path: '/settings/audit' },
   { name: 'calibration', path: '/devices/VAC-0001', act: press('Record a calibration') },
   { name: 'rounds', path: '/rounds' },
+  { name: 'work', path: '/work' },
+  { name: 'work-order', path: '/work/1' },
   { name: 'reports', path: '/reports' },
   { name: 'wall', path: '/wall' },
   { name: 'wall-left', path: '/wall', act: (tab, language) => tab.getByRole('link', { name: said(language, 'Exit') }).click() },
