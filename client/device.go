@@ -278,10 +278,11 @@ type ImportResult struct {
 
 // ImportRow is what became of one row.
 type ImportRow struct {
-	Row    int      `json:"row"` // line of the file; the header is line 1
-	Serial string   `json:"serial"`
-	Action string   `json:"action"` // create, update, skip or error
-	Errors []string `json:"errors"`
+	Row      int      `json:"row"` // line of the file; the header is line 1
+	Serial   string   `json:"serial"`
+	Action   string   `json:"action"` // create, update, skip or error
+	Errors   []string `json:"errors"`
+	Warnings []string `json:"warnings"` // what is imported and probably not intended, such as an unknown equipment type
 }
 
 // ImportDevices creates and updates devices from CSV. With dryRun it only reports

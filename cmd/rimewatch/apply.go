@@ -64,6 +64,9 @@ func (c *applyCmd) Run(ctx context.Context, s streams) error {
 			}
 		})
 	}
+	for _, text := range p.Warnings {
+		fmt.Fprintf(s.err, "warning: %s\n", text)
+	}
 	for _, name := range p.Extra {
 		fmt.Fprintf(s.err, "not in the file, and left: %s\n", name)
 	}
@@ -106,7 +109,7 @@ func (x wholeAPI) Any(ctx context.Context, method, path string, query url.Values
 func (x wholeAPI) Import(ctx context.Context, csv []byte, dryRun, loosen bool) (rows []apply.Row, err error) {
 	got, err := x.ImportDevicesWith(ctx, csv, client.ImportOptions{DryRun: dryRun, ConfirmLoosening: loosen})
 	for _, r := range got.Rows {
-		rows = append(rows, apply.Row{Serial: r.Serial, Action: r.Action, Problems: r.Errors})
+		rows = append(rows, apply.Row{Serial: r.Serial, Action: r.Action, Problems: r.Errors, Warnings: r.Warnings})
 	}
 	return rows, err
 }

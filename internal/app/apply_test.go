@@ -29,7 +29,7 @@ func (x *applied) Import(ctx context.Context, csv []byte, dryRun, loosen bool) (
 	x.n++
 	got, err := x.c.ImportDevicesWith(ctx, csv, client.ImportOptions{DryRun: dryRun, ConfirmLoosening: loosen})
 	for _, r := range got.Rows {
-		rows = append(rows, apply.Row{Serial: r.Serial, Action: r.Action, Problems: r.Errors})
+		rows = append(rows, apply.Row{Serial: r.Serial, Action: r.Action, Problems: r.Errors, Warnings: r.Warnings})
 	}
 	return rows, err
 }
@@ -148,6 +148,10 @@ func TestApply(t *testing.T) {
 		t.Errorf("changes: %s", got)
 	}
 
+	p = make("rimewatch: 1\ndevices: [{serial: Odd, equipment_type: walkin_coolr}]", apply.Options{})
+	if len(p.Warnings) != 1 || !strings.HasPrefix(p.Warnings[0], "device Odd: equipment_type: walkin_coolr is not a known type") {
+		t.Errorf("of a type that does not exist: %q", p.Warnings)
+	}
 	fewer := chain(3, 5)
 	p = make(fewer, apply.Options{})
 	if fmt.Sprint(p.Extra) != "[site Store 4]" {

@@ -112,13 +112,19 @@ func TestHostileBodies(t *testing.T) {
 		}
 	}
 	routes = append(routes, h.API.Beside()...)
-	ways := map[string]bool{}
+	ways, tried := map[string]bool{}, map[string]bool{}
 	for i := range routes {
 		rt := &routes[i]
 		path := strings.NewReplacer("{serial}", "D-1", "{id}", "1", "{slug}", "privacy", "{key}", key, "{ticket}", "x", "{file}", "docs.js").Replace(rt.Path)
 		bodies := json
 		if len(rt.Body.Types) > 0 && rt.Body.Types[0] == httpapi.TypeCSV {
 			bodies = bombs(t, httpapi.TypeCSV)
+		}
+		// The frame reads and checks all bodies of a rule alike: the first route of each is sent everything.
+		if rule := fmt.Sprintf("%+v", rt.Body); len(rt.Body.Types) > 0 && tried[rule] {
+			bodies = bodies[:1]
+		} else {
+			tried[rule] = true
 		}
 		for _, b := range bodies {
 			sent := &sentBody{Reader: bytes.NewReader(b.body), t: t, route: rt.Method + " " + rt.Path}

@@ -51,6 +51,9 @@ func (p *Plan) devices(ctx context.Context, f *File, has *state) error {
 		if r.Action == "error" {
 			return fmt.Errorf("device %s: %s", r.Serial, strings.Join(r.Problems, "; "))
 		}
+		for _, text := range r.Warnings {
+			p.Warnings = append(p.Warnings, "device "+r.Serial+": "+text)
+		}
 		if r.Action == "skip" && !moves[r.Serial] {
 			continue
 		}

@@ -25,6 +25,7 @@ type Server interface {
 type Row struct {
 	Serial, Action string // create, update, skip or error
 	Problems       []string
+	Warnings       []string
 }
 
 // Options of a plan.
@@ -37,6 +38,8 @@ type Options struct {
 type Plan struct {
 	Steps []Step
 	Extra []string // what only the server has, and stays
+	// Warnings are what is probably not intended of devices, such as a type that does not exist.
+	Warnings []string
 
 	server  Server
 	options Options

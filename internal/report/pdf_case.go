@@ -55,9 +55,10 @@ func (p *casePage) opening() {
 	p.y = 16
 	p.pen(9, true, accent)
 	p.cell(left, p.y, width, 5, strings.ToUpper(d.say("Case record"))+" · "+d.sayf("Case %d", d.Case.ID), "L")
-	p.badge()
+	taken := p.logo()
+	p.badge(right - taken)
 	p.y += 6
-	free := width - p.logo()
+	free := width - taken
 	p.pen(21, true, ink)
 	p.title(d.Subject(), free, 9, 2)
 	p.pen(10, false, muted)
@@ -72,8 +73,8 @@ func (p *casePage) opening() {
 	p.factGrid(p.facts())
 }
 
-// badge is the state of the paperwork, at the right of the first line.
-func (p *casePage) badge() {
+// badge is the state of the paperwork, at the end of the first line.
+func (p *casePage) badge(end float64) {
 	text, c := p.r.say("Not documented"), alarm
 	switch {
 	case p.d.Case.Withdrawn():
@@ -86,8 +87,8 @@ func (p *casePage) badge() {
 	p.pen(8.5, true, color{255, 255, 255})
 	w := p.GetStringWidth(p.clean(text)) + 6
 	p.SetFillColor(c[0], c[1], c[2])
-	p.RoundedRect(right-w, p.y, w, 5.4, 1.2, "1234", "F")
-	p.cell(right-w, p.y, w, 5.4, text, "C")
+	p.RoundedRect(end-w, p.y, w, 5.4, 1.2, "1234", "F")
+	p.cell(end-w, p.y, w, 5.4, text, "C")
 }
 
 // verdict returns what was wrong, in words.

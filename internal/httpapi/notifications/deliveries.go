@@ -153,7 +153,7 @@ func (a *api) resendDelivery(ctx context.Context, in *httpapi.IDInput) (Delivery
 func (a *api) deliveryRoutes() []httpapi.Route {
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/v1/alerts/{id}/deliveries", ID: "list-alert-deliveries", Tag: "Notifications", Summary: "List the deliveries of an alert",
+			Method: http.MethodGet, Path: "/v1/alerts/{id}/deliveries", Sited: true, ID: "list-alert-deliveries", Tag: "Notifications", Summary: "List the deliveries of an alert",
 			Access: httpapi.Scope(rimewatch.ScopeAlertsRead), Description: "Oldest first.", Bind: httpapi.Handle(a.listAlertDeliveries),
 		},
 		{

@@ -36,6 +36,7 @@ export function zoneNote({ state: z, low, timezone }: Zone, now: number): string
   if (since == null) return z.back_since ? backNote(z.back_since, z.clear_at, timezone, now) : '';
   const held = low ? tr('below limit {span}', { span: duration(now - since) }) : tr('above limit {span}', { span: duration(now - since) });
   if (alertAt == null) return held;
+  if (alertAt <= now) return tr('{held}, alert with its next reading', { held }); // readings that came late alert nobody
   const gone = now - since;
   const after = minutes(alertAt - since);
   // After minutes stands a number; after seconds it would be taken for seconds.

@@ -53,7 +53,8 @@ void setup() {
 }
 
 void loop() {
-  float temperature = -19.4;  // read your probe here
+  float temperature = NAN;  // read your probe here, in °C
+  if (isnan(temperature)) { delay(10000); return; }  // nothing is better than a made-up value
   HTTPClient http;
   http.begin("${inbox(server, key)}");
   int status = http.POST(String("{\\"id\\":\\"back-freezer\\",\\"temperature\\":") + String(temperature, 1) + "}");

@@ -34,6 +34,9 @@ export function matchBody(m: Match): Schemas['AlertMatch'] {
   };
 }
 
+/** everything reports whether nothing narrows a match. */
+export const everything = (m: { [K in keyof Schemas['AlertMatch']]?: unknown[] }) => ![m.severities, m.types, m.site_ids, m.equipment_types, m.device_serials].some((list) => list?.length);
+
 /** matchWords says what matches: "Critical · High temperature, Low temperature · Old Town". */
 export function matchWords(m: Schemas['MatchJSON'], site: (id: number) => string, equipment: (slug: string) => string, words: (slug: string) => string): string {
   const parts = [
