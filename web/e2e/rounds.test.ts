@@ -37,6 +37,12 @@ afterAll(async () => {
 });
 
 const due = () => page.getByTestId('due');
+/** looked loads the page anew and counts what is due once it says so. */
+async function looked() {
+  await page.reload();
+  await due().or(page.getByText('Nothing is due now.')).first().waitFor();
+  return due().count();
+}
 
 /** round makes a round that is due now, from the settings. */
 async function round(name: string) {
@@ -54,7 +60,7 @@ it('twelve units are looked at in less than a minute', async () => {
   await round('All day');
   await page.goto('/rounds');
   // Checks open within twenty seconds of their time.
-  await expect.poll(async () => (await page.reload(), due().count()), { timeout: 60_000 }).toBe(1);
+  await expect.poll(looked, { timeout: 60_000 }).toBe(1);
   none(await page.evaluate(untidy), 'a check that is due: what does not fit');
   const began = Date.now();
   for (let n = 1; n <= 12; n++) await page.getByRole('button', { name: `Confirm Walk-in ${n}`, exact: true }).click();
@@ -69,7 +75,7 @@ it('twelve units are looked at in less than a minute', async () => {
 it('without a network it is kept, and sent when there is one again', async () => {
   await round('Again');
   await page.goto('/rounds');
-  await expect.poll(async () => (await page.reload(), due().count()), { timeout: 60_000 }).toBe(1);
+  await expect.poll(looked, { timeout: 60_000 }).toBe(1);
   await expect.poll(() => visitor.kept('rounds')).toContain('Again');
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   visitor.cutOff = true;
