@@ -159,6 +159,7 @@ type MaintenanceWindow struct {
 	EndsAt      Time // mandatory; moved up when a person ends it early
 	Reason      string
 	CreatedBy   string
+	PlanID      int64 // of the MaintenancePlan that it was made of, 0 = of none
 	Revision    int64 // of what people set: 1 at first, grows with every change
 	CreatedAt   Time
 }
@@ -259,7 +260,7 @@ const (
 	MaxMatchers           = 1000 // of one kind
 	MaxTypeLen            = 64   // of alert types and equipment types
 	MaxSilences           = 500  // of a workspace, see SpansKept
-	MaxMaintenanceWindows = 500  // of a workspace, see SpansKept
+	MaxMaintenanceWindows = 500  // of a workspace that no plan has made, see SpansKept
 	MaxSilence            = 30 * Day
 	MaxMaintenance        = 30 * Day
 

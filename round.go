@@ -135,12 +135,17 @@ type CheckSpan struct {
 	From, To Time
 }
 
-// Spans are the windows that begin after a moment, up to another one, by the clock of a zone, by From.
+// Spans are the windows that begin after a moment, up to another one, by the clock of a zone, by From, as weekly has them.
+func (t *CheckTemplate) Spans(after, to Time, zone *time.Location) []CheckSpan {
+	return weekly(t.Windows, after, to, zone)
+}
+
+// weekly are the spans of windows that begin after a moment, up to another one, by the clock of a zone, by From.
 //
 // A window goes from the first to the last moment at which the clock shows its times: in the hour that
 // comes twice both are part of it. Of a window in an hour that is skipped, an hour is left after it, or as
 // long as the window is.
-func (t *CheckTemplate) Spans(after, to Time, zone *time.Location) (list []CheckSpan) {
+func weekly(windows []CheckWindow, after, to Time, zone *time.Location) (list []CheckSpan) {
 	if to <= after {
 		return nil
 	}
@@ -150,8 +155,8 @@ func (t *CheckTemplate) Spans(after, to Time, zone *time.Location) (list []Check
 		if TimeOf(noon) > to+2*Day {
 			break
 		}
-		for i := range t.Windows {
-			w := &t.Windows[i]
+		for i := range windows {
+			w := &windows[i]
 			if w.Days&(1<<noon.Weekday()) == 0 {
 				continue
 			}
