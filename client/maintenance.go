@@ -18,6 +18,7 @@ type MaintenanceWindow struct {
 	Reason        string         `json:"reason"`
 	CreatedBy     string         `json:"created_by"`
 	CreatedAt     rimewatch.Time `json:"created_at"`
+	PlanID        *int64         `json:"plan_id"` // of the maintenance plan that it was made of, nil = of none
 	Active        bool           `json:"active"`
 }
 

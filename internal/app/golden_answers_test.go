@@ -19,7 +19,7 @@ var asked = []string{
 	"/devices/F-1/readings?from=2025-10-15T00:00:00Z&to=2025-10-18T00:00:00Z&step=1h",
 	"/devices/V-1/readings?from=2026-11-20T00:00:00Z&to=2026-11-21T00:00:00Z&step=15m",
 	"/alerts?limit=100", "/alerts/1", "/alerts/1/timeline", "/alerts/1/deliveries", "/alerts/1/corrective-actions", "/alerts/2", "/alerts/2/timeline",
-	"/alerts/3", "/alerts/3/timeline", "/excursions", "/cases", "/cases/1", "/channels", "/routes", "/silences", "/maintenance-windows", "/report-schedules", "/contacts", "/rotas", "/work-orders", "/work-orders/1", "/check-templates", "/checks", "/checks/1", "/source-keys", "/channels/1/deliveries",
+	"/alerts/3", "/alerts/3/timeline", "/excursions", "/cases", "/cases/1", "/channels", "/routes", "/silences", "/maintenance-windows", "/maintenance-plans", "/report-schedules", "/contacts", "/rotas", "/work-orders", "/work-orders/1", "/check-templates", "/checks", "/checks/1", "/source-keys", "/channels/1/deliveries",
 	"/sources", "/sources/1/bindings", "/sources/1/held", "/devices/V-1/calibrations", "/devices/F-1/corrective-actions", "/predictions/quality",
 	"/audit?limit=200",
 }

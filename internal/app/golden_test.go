@@ -415,6 +415,7 @@ func (h *house) furnish(hook string) {
 	post("/work-orders", `{"site_id":1,"problem":"The door of the machine room sticks","urgency":"routine","assign":{"kind":"contact","id":1}}`)
 	post("/rotas", `{"name":"Nights","site_id":1,"shifts":[{"days":["mon","sun"],"from":"22:00","to":"06:00","member_id":1}],"overrides":[{"starts_at":"2026-11-20T12:00:00Z","ends_at":"2026-11-21T12:00:00Z","instead_of":1}]}`)
 	post("/check-templates", `{"name":"Vaccines","pack":"us-cdc-vfc","device_ids":[2],"windows":[{"days":["fri"],"from":"05:00","to":"04:00"}]}`)
+	post("/maintenance-plans", `{"reason":"Cleaning","site_ids":[1],"device_serials":["F-1"],"days":["mon","fri"],"from":"05:30","to":"07:00"}`)
 	source := post("/sources", `{"kind":"push","name":"Probes","on_unknown":"hold","timezone":"America/St_Johns"}`)
 	h.asOwner("PATCH", "/workspace", `{"raw_days":366,"timezone":"Europe/Berlin","limits":{"walkin_cooler":{"temp_max":5}}}`, http.StatusOK)
 	h.asOwner("POST", "/devices/V-1/calibrations", `{"method":"reference_probe","reference":5,"as_found":5.4,"offset":-0.4,"performed_by":"Ana"}`, http.StatusCreated)

@@ -17,9 +17,16 @@ const (
 	missedAtOnce = 1000
 )
 
-// runRounds opens checks and marks those that were missed, until ctx ends.
+// runRounds opens checks, marks those that were missed, and makes the windows of maintenance plans, until ctx ends.
 func (a *App) runRounds(ctx context.Context) {
 	plan := func() {
+		changed, err := a.Ingest.PlanMaintenance(ctx)
+		if err != nil && ctx.Err() == nil {
+			a.log.Error("maintenance plans", "error", err)
+		}
+		for _, workspace := range changed {
+			a.Notify.Changed(workspace)
+		}
 		if err := a.PlanRounds(ctx); err != nil && ctx.Err() == nil {
 			a.log.Error("rounds", "error", err)
 		}

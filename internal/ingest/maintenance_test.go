@@ -127,3 +127,61 @@ func TestMaintenanceRebaselines(t *testing.T) {
 		same(t, "it stays over", r.prediction().Status, rimewatch.AlertResolved)
 	})
 }
+
+// TestMaintenancePlans: a plan has its windows once, through crashes; a site whose clock is set anew gets others, and of one
+// that another process switches off those go that have not begun.
+func TestMaintenancePlans(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		defer func() { r.close() }()
+		site, inside := r.place("Harbour", 1)
+		p := rimewatch.MaintenancePlan{
+			WorkspaceID: r.ws, SiteIDs: []int64{site}, Window: rimewatch.CheckWindow{Days: 127, From: 330, To: 420}, Reason: "Cleaning", Enabled: true, CreatedBy: "Eva", CreatedAt: r.now(), UpdatedAt: r.now(),
+		}
+		if err := r.in.MaintenancePlans().Create(t.Context(), &p); err != nil {
+			t.Fatal(err)
+		}
+		plan := func(changed int) {
+			t.Helper()
+			list, err := r.in.PlanMaintenance(t.Context())
+			if err != nil || len(list) != changed {
+				t.Fatalf("%v changed, want %d: %v", list, changed, err)
+			}
+		}
+		windows := func() []rimewatch.MaintenanceWindow {
+			t.Helper()
+			list, err := r.s.MaintenanceWindows().List(t.Context(), r.ws)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return list
+		}
+		same(t, "one was made with it", len(windows()), 1)
+		plan(0)
+		began := windows()[0].StartsAt
+		time.Sleep(began.Sub(r.now()) + time.Minute)
+		running := func() {
+			t.Helper()
+			is, ok := r.in.Maintenance(inside[0])
+			same(t, "it is told", []any{is.Reason, is.EndsAt, ok}, []any{"Cleaning", began + 90*rimewatch.Minute, true})
+		}
+		running()
+		plan(1)
+		r.crash()
+		plan(0)
+		same(t, "the next", windows()[1].StartsAt, began+rimewatch.Day)
+		if _, err := r.s.Sites().Update(t.Context(), r.ws, site, func(x *rimewatch.Site) error { x.TimeZone = "Asia/Tokyo"; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		plan(1)
+		same(t, "there is another one", len(windows()), 2)
+		same(t, "by the new clock", windows()[1].StartsAt.Std().In(rimewatch.ZoneOf("Asia/Tokyo")).Format("15:04"), "05:30")
+		if _, err := r.s.MaintenancePlans().Update(t.Context(), r.ws, p.ID, func(x *rimewatch.MaintenancePlan) error { x.Enabled = false; return nil }); err != nil {
+			t.Fatal(err)
+		}
+		plan(1)
+		plan(0)
+		same(t, "what runs stays", len(windows()), 1)
+		running()
+	})
+}

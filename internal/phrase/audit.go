@@ -211,6 +211,10 @@ var auditTitles = map[string]string{
 	"maintenance.created":          "Maintenance planned",
 	"maintenance.ended":            "Maintenance ended early",
 	"maintenance.updated":          "Maintenance changed",
+	"maintenance.withdrawn":        "Maintenance withdrawn",
+	"maintenance_plan.created":     "Maintenance plan created",
+	"maintenance_plan.deleted":     "Maintenance plan deleted",
+	"maintenance_plan.updated":     "Maintenance plan changed",
 	"member.added":                 "Member added",
 	"member.removed":               "Member removed",
 	"member.updated":               "Member updated",
@@ -285,7 +289,7 @@ var auditTitles = map[string]string{
 // auditSubjects name what it was done to, by the first word of the subject.
 var auditSubjects = map[string]string{
 	"act": "act %s", "alert": "alert %s", "case": "case %s", "channel": "channel %s", "check": "check %s", "check_template": "round %s", "clock": "clock %s", "contact": "contact %s", "device": "device %s", "installation": "installation %s", "invitation": "invitation %s",
-	"maintenance": "maintenance window %s", "report_schedule": "scheduled report %s", "rota": "rota %s", "route": "route %s", "silence": "silence %s",
+	"maintenance": "maintenance window %s", "maintenance_plan": "maintenance plan %s", "report_schedule": "scheduled report %s", "rota": "rota %s", "route": "route %s", "silence": "silence %s",
 	"site": "site %s", "source": "source %s", "source_key": "key %s", "token": "token %s", "user": "person %s", "webhook": "webhook %s", "work_order": "work order %s", "workspace": "workspace %s",
 }
 

@@ -71,10 +71,16 @@ type ChannelName struct {
 	Kind rimewatch.ChannelKind
 }
 
-// Maintenance keeps maintenance windows. The rules of Control hold.
+// Maintenance keeps maintenance windows, and the plans of which some are made. The rules of Control hold.
 type Maintenance interface {
-	// MaintenanceWindows are spans, which end and are not deleted.
+	// MaintenanceWindows are spans, which end and are not deleted. Those of plans do not count against the most.
 	MaintenanceWindows() Resource[rimewatch.MaintenanceWindow]
+	// MaintenancePlans may name sites and devices that are no more.
+	MaintenancePlans() Resource[rimewatch.MaintenancePlan]
+	// SettleMaintenance makes windows of a plan, and deletes some of those that begin after a moment (coming), as settle
+	// says it inside the transaction. plan is as it is then, nil once it was deleted. In the audit trail it is an act of
+	// who made the windows (CreatedBy).
+	SettleMaintenance(ctx context.Context, workspaceID, planID int64, after rimewatch.Time, settle func(plan *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) (made []rimewatch.MaintenanceWindow, withdrawn []int64)) error
 }
 
 // Records keeps what inspectors ask for. Nothing of it is ever changed, but for excursions

@@ -235,6 +235,8 @@ type Everywhere interface {
 	AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error
 	// AllMaintenanceWindows lists the windows that end after a moment.
 	AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) ([]rimewatch.MaintenanceWindow, error)
+	// AllMaintenancePlans lists those that are enabled.
+	AllMaintenancePlans(ctx context.Context) ([]rimewatch.MaintenancePlan, error)
 	// AllSites lists the sites.
 	AllSites(ctx context.Context) ([]rimewatch.Site, error)
 	// AllTransitionsAfter returns the transitions with a greater id, in order: the

@@ -25,6 +25,7 @@ type Store interface {
 // durable, and known to the devices.
 type Writer interface {
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
+	MaintenancePlans() store.Resource[rimewatch.MaintenancePlan]
 	// Acknowledge acknowledges an alert: CodeAlertNotFound, CodeAlertNotActive.
 	Acknowledge(ctx context.Context, workspaceID, id int64, by, note string, expires time.Duration) (rimewatch.AlertView, error)
 }
@@ -64,7 +65,7 @@ func Routes(cfg Config) httpapi.Part {
 		httpapi.Nullable[DeliveryRoute](frame)
 		httpapi.Nullable[QuietHours](frame)
 		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, sendLimit: httpapi.NewLimiter(sendPerMinute, sendBurst, "workspace")}
-		return slices.Concat(a.maintenanceRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes(), a.acknowledgementRoutes(), a.wayRoutes())
+		return slices.Concat(a.maintenanceRoutes(), a.planRoutes(), a.channelRoutes(), a.routingRoutes(), a.silenceRoutes(), a.deliveryRoutes(), a.scheduleRoutes(), a.rotaRoutes(), a.coverageRoutes(), a.acknowledgementRoutes(), a.wayRoutes())
 	}
 }
 

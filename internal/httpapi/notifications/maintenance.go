@@ -19,6 +19,7 @@ type MaintenanceWindow struct {
 	Reason        string         `json:"reason"`
 	CreatedBy     string         `json:"created_by"`
 	CreatedAt     rimewatch.Time `json:"created_at" nullable:"false"`
+	PlanID        *int64         `json:"plan_id" doc:"The maintenance plan that it was made of; null = of none."`
 	Active        bool           `json:"active" doc:"It has begun and is not over."`
 }
 
@@ -35,7 +36,7 @@ func (a *api) maintenanceJSON(ctx context.Context, list ...rimewatch.Maintenance
 	out := make([]MaintenanceWindow, len(list))
 	for i := range list {
 		w := &list[i]
-		out[i] = MaintenanceWindow{w.ID, listed(w.SiteIDs), make([]string, len(w.DeviceIDs)), w.StartsAt, w.EndsAt, w.Reason, w.CreatedBy, w.CreatedAt, w.StartsAt <= now && now < w.EndsAt}
+		out[i] = MaintenanceWindow{w.ID, listed(w.SiteIDs), make([]string, len(w.DeviceIDs)), w.StartsAt, w.EndsAt, w.Reason, w.CreatedBy, w.CreatedAt, wire.OrNull(w.PlanID), w.StartsAt <= now && now < w.EndsAt}
 		for k, id := range w.DeviceIDs {
 			out[i].DeviceSerials[k] = serials[id]
 		}

@@ -91,7 +91,7 @@ func TestExport(t *testing.T) {
 	})
 	for file, want := range map[string]string{
 		"workspace.json": `"name":"Alpha"`, "sites.json": `"name":"Main Street"`, "contacts.json": "[]", "members.json": `"email":"olga@example.com"`, "tokens.json": `"prefix":"rw_`,
-		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "rotas.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "invitations.json": "[]",
+		"devices.json": `"serial":"A"`, "channels.json": `"name":"hook"`, "routes.json": "[]", "rotas.json": "[]", "report-schedules.json": "[]", "silences.json": "[]", "maintenance-windows.json": "[]", "maintenance-plans.json": "[]", "invitations.json": "[]",
 		"excursions.json": "[]", "sources.json": `"name":"gateway"`, "source-keys.json": `"prefix":"in_`, "source-bindings.json": `"external_id":"probe-7"`, "audit.json": `"action":"device.created"`, "alerts-active.json": `"type":"high_temperature"`, "alerts-resolved.json": "[]",
 		"alert-timelines.json": `"alert_id":1`, "alert-deliveries.json": `"alert_id":1`, "corrective-actions.json": `"alert_id":1`, "calibrations.json": `"device_serial":"A"`, "work.json": `"action":"cleaned"`,
 		"check-templates.json": `[]`, "checks.json": `[]`, "logo": "\x89PNG\r\n", "cases.json": `"alert_id":1`, "case-records.json": `"name":"invoice.pdf"`, "attachments/case-1-1.pdf": "%PDF-1.7 invoice", "work-orders.json": `"problem":"Door"`, "attachments/work-order-1-2.pdf": "%PDF-1.7 door",
@@ -107,8 +107,8 @@ func TestExport(t *testing.T) {
 			t.Errorf("%s has %d lines, want a head and two readings:\n%s", file, n, files[file])
 		}
 	}
-	if len(files) != 41 {
-		t.Errorf("%d files, want 41", len(files))
+	if len(files) != 42 {
+		t.Errorf("%d files, want 42", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {

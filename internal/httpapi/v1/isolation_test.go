@@ -100,13 +100,14 @@ func (r *isolationRig) fill(mine func(request) request, serial string, ids map[s
 	ids["checks"] = r.check(ids["check-templates"], ids["sites"], r.now()).ID
 	made("work-orders", "/v1/work-orders", fmt.Sprintf(`{"alert_id":%d,"problem":"x","urgency":"soon"}`, ids["alerts"]), "work_order")
 	made("silences", "/v1/silences", `{"match":{},"everything":true,"ends_at":"`+end+`"}`, "silence")
+	made("maintenance-plans", "/v1/maintenance-plans", fmt.Sprintf(`{"reason":"x","site_ids":[%d],"days":["mon"],"from":"05:30","to":"07:00"}`, ids["sites"]), "maintenance_plan")
 	made("maintenance-windows", "/v1/maintenance-windows", `{"reason":"x","everything":true,"ends_at":"`+end+`"}`, "maintenance_window")
 }
 
 // bodyOf is a body that a route with an id in its path takes.
 var bodyOf = map[string]string{
 	"update-device": `{"name":"x"}`, "update-site": `{"name":"x"}`, "update-my-channel": `{"name":"x"}`, "update-contact": `{"name":"x"}`, "update-source-key": `{"name":"x"}`, "update-source": `{"name":"x"}`, "preview-payload": `{"payload":1}`,
-	"bind-senders": `{"bindings":[{"external_id":"x"}]}`, "import-bindings": "external_id\nx\n", "update-channel": `{"name":"x"}`, "update-webhook": `{"description":"x"}`, "replay-webhook": `{"from":"2026-11-20T12:00:00Z"}`, "rotate-webhook": `{}`, "update-route": `{"name":"x"}`, "update-rota": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-check-template": `{"name":"x"}`, "complete-check": `{"performed_by":"x"}`, "note-check": `{"performed_by":"x","text":"x"}`, "update-member": `{"role":"viewer"}`,
+	"bind-senders": `{"bindings":[{"external_id":"x"}]}`, "import-bindings": "external_id\nx\n", "update-channel": `{"name":"x"}`, "update-webhook": `{"description":"x"}`, "replay-webhook": `{"from":"2026-11-20T12:00:00Z"}`, "rotate-webhook": `{}`, "update-route": `{"name":"x"}`, "update-rota": `{"name":"x"}`, "update-report-schedule": `{"enabled":false}`, "update-check-template": `{"name":"x"}`, "update-maintenance-plan": `{"reason":"x"}`, "complete-check": `{"performed_by":"x"}`, "note-check": `{"performed_by":"x","text":"x"}`, "update-member": `{"role":"viewer"}`,
 	"note-alert": `{"note":"x"}`, "give-feedback": `{"verdict":"useful"}`, "record-corrective-action": `{"performed_by":"x","cause":"x","action":"x"}`,
 	"record-case-action": `{"performed_by":"x","cause":"x","action":"x"}`, "sign-case": `{"meaning":"approved"}`, "update-work-order": `{"access":"x"}`, "finish-work-order": `{"outcome":"repaired","cause":"x","work":"x","performed_by":"x"}`, "link-work-order": `{}`,
 	"record-work": `{"performed_by":"x","action":"x"}`, "record-calibration": `{"performed_by":"x","method":"ice_point","reference":0,"as_found":0}`,
@@ -187,6 +188,7 @@ func TestStrangersNameNothing(t *testing.T) {
 		{http.MethodPatch, fmt.Sprintf("/v1/routes/%d", r.own["routes"]), `{"match":{"device_serials":[%q]}}`, "devices"},
 		{http.MethodPost, "/v1/silences", `{"match":{"site_ids":[%v]},"ends_at":"` + end + `"}`, "sites"},
 		{http.MethodPost, "/v1/silences", `{"match":{"device_serials":[%q]},"ends_at":"` + end + `"}`, "devices"},
+		{http.MethodPost, "/v1/maintenance-plans", `{"site_ids":[%v],"reason":"x","days":["mon"],"from":"05:30","to":"07:00"}`, "sites"},
 		{http.MethodPost, "/v1/maintenance-windows", `{"site_ids":[%v],"reason":"x","ends_at":"` + end + `"}`, "sites"},
 		{http.MethodPost, "/v1/maintenance-windows", `{"device_serials":[%q],"reason":"x","ends_at":"` + end + `"}`, "devices"},
 		{http.MethodPost, "/v1/devices", `{"serial":"N","site_id":%v}`, "sites"},

@@ -69,6 +69,7 @@ func Control(t *testing.T, open func(t *testing.T) store.Store) {
 		{"report schedules", (*control).reportSchedules},
 		{"silences", (*control).silences},
 		{"maintenance", (*control).maintenance},
+		{"maintenance plans", (*control).plans},
 		{"trail of notifications", (*control).notificationTrail},
 		{"address", (*control).address},
 		{"slugs", (*control).slugs},

@@ -51,3 +51,69 @@ func (c *control) maintenance() {
 	orphan := window(rimewatch.Workspace{ID: b.ID + 1}, 0, 1)
 	c.code(c.s.MaintenanceWindows().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
 }
+
+// plans: windows are made and withdrawn within a transaction that knows the plan as it is, and do not count against the most.
+func (c *control) plans() {
+	a := c.workspace("a")
+	plan := rimewatch.MaintenancePlan{
+		WorkspaceID: a.ID, Window: rimewatch.CheckWindow{Days: 127, From: 330, To: 420}, Reason: "Cleaning", Enabled: true, CreatedBy: "Ada", CreatedAt: t0, UpdatedAt: t0,
+	}
+	off := plan
+	off.Enabled = false
+	for _, p := range []*rimewatch.MaintenancePlan{&plan, &off} {
+		c.ok(c.s.MaintenancePlans().Create(c.ctx, p))
+	}
+	all, err := c.s.AllMaintenancePlans(c.ctx)
+	c.ok(err)
+	c.same(all, []rimewatch.MaintenancePlan{plan})
+
+	window := func(from rimewatch.Time) rimewatch.MaintenanceWindow {
+		return rimewatch.MaintenanceWindow{
+			WorkspaceID: a.ID, PlanID: plan.ID, StartsAt: t0 + from, EndsAt: t0 + from + 90, Reason: plan.Reason, CreatedBy: plan.Actor(), CreatedAt: t0,
+		}
+	}
+	seen := len(c.trail(a.ID))
+	settle := func(of int64, made []rimewatch.MaintenanceWindow, withdrawn ...int64) (is *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) {
+		c.ok(c.s.SettleMaintenance(c.ctx, a.ID, of, t0+10, func(p *rimewatch.MaintenancePlan, list []rimewatch.MaintenanceWindow) ([]rimewatch.MaintenanceWindow, []int64) {
+			is, coming = p, list
+			return made, withdrawn
+		}))
+		return is, coming
+	}
+	made := []rimewatch.MaintenanceWindow{window(10), window(20), window(30)}
+	is, coming := settle(plan.ID, made)
+	c.same(is, &plan)
+	c.same(len(coming), 0)
+	_, coming = settle(plan.ID, nil, made[1].ID, made[0].ID) // the first has begun
+	c.same(coming, made[1:])
+	is, coming = settle(off.ID, nil, made[2].ID)
+	c.same(is, &off)
+	c.same(len(coming), 0)
+	c.ok(c.s.MaintenancePlans().Delete(c.ctx, a.ID, plan.ID))
+	is, coming = settle(plan.ID, nil, made[2].ID)
+	c.same(is, (*rimewatch.MaintenancePlan)(nil))
+	c.same(coming, made[2:])
+	left, err := c.s.MaintenanceWindows().List(c.ctx, a.ID)
+	c.ok(err)
+	c.same(left, made[:1])
+	var acts []string
+	for _, line := range c.trail(a.ID)[seen:] {
+		act, _, _ := strings.Cut(line, " {")
+		acts = append(acts, act)
+	}
+	c.same(acts, []string{
+		fmt.Sprintf("plan Cleaning maintenance.created maintenance %d", made[0].ID), fmt.Sprintf("plan Cleaning maintenance.created maintenance %d", made[1].ID),
+		fmt.Sprintf("plan Cleaning maintenance.created maintenance %d", made[2].ID), fmt.Sprintf("plan Cleaning maintenance.withdrawn maintenance %d", made[1].ID),
+		fmt.Sprintf("service maintenance_plan.deleted maintenance_plan %d", plan.ID), fmt.Sprintf("plan Cleaning maintenance.withdrawn maintenance %d", made[2].ID),
+	})
+
+	many := make([]rimewatch.MaintenanceWindow, rimewatch.MaxMaintenanceWindows)
+	for i := range many {
+		many[i] = window(1000 + rimewatch.Time(i))
+		many[i].PlanID = off.ID
+	}
+	settle(off.ID, many)
+	own := window(20)
+	own.PlanID = 0
+	c.ok(c.s.MaintenanceWindows().Create(c.ctx, &own))
+}

@@ -184,7 +184,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Silence) { x.Comment += "!" },
 		},
 		resource[rimewatch.MaintenanceWindow]{
-			word: "maintenance", of: store.Store.MaintenanceWindows, most: rimewatch.MaxMaintenanceWindows, ends: true,
+			word: "maintenance", of: store.Store.MaintenanceWindows, most: rimewatch.MaxMaintenanceWindows, ends: true, elsewhere: []string{"PlanID"}, // plans has it
 			make: func(_ *fixture, w, _ int64, n int) rimewatch.MaintenanceWindow {
 				return rimewatch.MaintenanceWindow{
 					WorkspaceID: w, SiteIDs: []int64{3}, DeviceIDs: []int64{5, 6}, StartsAt: t0, EndsAt: endOf(n), Reason: "drain", CreatedBy: "Ada", CreatedAt: t0,
@@ -194,6 +194,21 @@ func kinds() []kind {
 				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
 			},
 			edit: func(x *rimewatch.MaintenanceWindow) { x.Reason += "!" },
+		},
+		resource[rimewatch.MaintenancePlan]{
+			word: "maintenance_plan", of: store.Store.MaintenancePlans, most: rimewatch.MaxMaintenancePlans,
+			make: func(_ *fixture, w, site int64, _ int) rimewatch.MaintenancePlan {
+				return rimewatch.MaintenancePlan{
+					WorkspaceID: w, SiteIDs: []int64{site}, DeviceIDs: []int64{5, 6}, Window: rimewatch.CheckWindow{Days: 62, From: 330, To: 420}, Reason: "Cleaning", Enabled: true,
+					CreatedBy: "Ada", CreatedAt: t0, UpdatedAt: t0,
+				}
+			},
+			key: func(x *rimewatch.MaintenancePlan) key {
+				return key{&x.ID, &x.WorkspaceID, &x.Revision, &x.CreatedAt, nil}
+			},
+			edit: func(x *rimewatch.MaintenancePlan) {
+				x.Enabled, x.Window.To, x.UpdatedAt = !x.Enabled, x.Window.To+1, x.UpdatedAt+1
+			},
 		},
 		resource[rimewatch.ReportSchedule]{
 			word: "report_schedule", of: store.Store.ReportSchedules, most: rimewatch.MaxReportSchedules,

@@ -15,14 +15,15 @@ var maintenanceTable = resource[rimewatch.MaintenanceWindow]{
 	shape: resourceOf("maintenance_window", errMaintenance, nil, maintenanceKey, func(w *rimewatch.MaintenanceWindow) []column {
 		return []column{
 			col("site_ids", document(&w.SiteIDs)), col("device_ids", document(&w.DeviceIDs)), col("starts_at", number(&w.StartsAt)),
-			col("ends_at", number(&w.EndsAt)), col("reason", text(&w.Reason)), col("created_by", text(&w.CreatedBy)),
+			col("ends_at", number(&w.EndsAt)), col("reason", text(&w.Reason)), col("created_by", text(&w.CreatedBy)), fixed("plan_id", number(&w.PlanID)),
 		}
 	}),
-	created: "maintenance.created", updated: "maintenance.updated", other: "maintenance.ended",
+	created: "maintenance.created", updated: "maintenance.updated", deleted: "maintenance.withdrawn", other: "maintenance.ended",
 	key: maintenanceKey, span: true,
-	check: (*rimewatch.MaintenanceWindow).Check,
-	most:  func(store.Quotas) int { return rimewatch.MaxMaintenanceWindows },
-	kind:  rimewatch.Sentencef("maintenance windows that are active, planned or ended within the last week"),
+	check:   (*rimewatch.MaintenanceWindow).Check,
+	most:    func(store.Quotas) int { return rimewatch.MaxMaintenanceWindows },
+	counted: "plan_id = 0",
+	kind:    rimewatch.Sentencef("maintenance windows that are active, planned or ended within the last week"),
 	fields: func(w *rimewatch.MaintenanceWindow) store.Fields {
 		return store.Fields{
 			"site_ids": written(w.SiteIDs), "device_ids": written(w.DeviceIDs), "starts_at": w.StartsAt, "ends_at": w.EndsAt, "reason": w.Reason,

@@ -361,7 +361,8 @@ CREATE TABLE maintenance_window (
 	reason TEXT NOT NULL,
 	created_by TEXT NOT NULL,
 	created_at INTEGER NOT NULL,
-	revision INTEGER NOT NULL DEFAULT 1
+	revision INTEGER NOT NULL DEFAULT 1,
+	plan_id INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE INDEX maintenance_window_by_end ON maintenance_window(ends_at);
 
@@ -511,4 +512,5 @@ CREATE TABLE held_total (
 	attachmentSQL + ";\n" +
 	orderSQL + ";\n" +
 	roundSQL + ";\n" +
-	logoSQL + ";\n"
+	logoSQL + ";\n" +
+	planSQL + ";\n"

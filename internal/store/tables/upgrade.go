@@ -40,7 +40,7 @@ CREATE TABLE former_limits (
 	PRIMARY KEY (device_id, until_at)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX former_limits_by_workspace ON former_limits(workspace_id, until_at)`},
-	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL + ";\n" + contactSQL + ";\n" + partSQL + ";\n" + sourceKeyUpgradeSQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugUpgradeSQL + ";\n" + tokenCallSQL + ";\nALTER TABLE delivery ADD COLUMN subject TEXT NOT NULL DEFAULT ''" + ";\n" + sandboxSQL + ";\n" + rotaSQL + ";\n" + wayUpgradeSQL + ";\n" + recordUpgradeSQL + ";\n" + logoUpgradeSQL, Rewrite: rewrite11, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
+	{From: 10, Beside: true, SQL: providedSQL + ";\n" + exposureSQL + ";\n" + urgentSQL + ";\n" + revisionSQL + ";\n" + contactSQL + ";\n" + partSQL + ";\n" + sourceKeyUpgradeSQL + ";\n" + eventSQL + ";\n" + webhookSQL + ";\n" + actSQL + ";\n" + installationSQL + ";\n" + slugUpgradeSQL + ";\n" + tokenCallSQL + ";\nALTER TABLE delivery ADD COLUMN subject TEXT NOT NULL DEFAULT ''" + ";\n" + sandboxSQL + ";\n" + rotaSQL + ";\n" + wayUpgradeSQL + ";\n" + recordUpgradeSQL + ";\n" + logoUpgradeSQL + ";\n" + planUpgradeSQL, Rewrite: rewrite11, PostgreSQL: `ALTER TABLE node ADD COLUMN failed TEXT NOT NULL DEFAULT '';
 ALTER TABLE checkpoint SET (fillfactor = 50)`},
 }}
 
