@@ -38,6 +38,8 @@ type Case struct {
 	OpenedAt    Time
 	OpenedBy    string     // who asked for it; "" = the service opened it
 	Lines       []CaseLine // by From
+	// Filed is set where it is decided what belongs together: files or orders are about the case.
+	Filed bool
 }
 
 // CaseLine is an alert, an excursion or a span of a case, as far as it is kept for as long as

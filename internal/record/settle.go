@@ -146,7 +146,7 @@ func outageOf(known []*rimewatch.Case, alert int64) *rimewatch.Case {
 // movable reports whether a case is nothing but one alert that nobody has looked at, which
 // turned out to be a part of an outage.
 func movable(c *rimewatch.Case) bool {
-	return c.DeviceID != 0 && c.Status == rimewatch.CaseOpen && c.OpenedBy == "" && len(c.Lines) == 1
+	return !c.Filed && c.DeviceID != 0 && c.Status == rimewatch.CaseOpen && c.OpenedBy == "" && len(c.Lines) == 1
 }
 
 // update takes what is new of a line. What was critical once carries its case from then on.

@@ -106,23 +106,28 @@ func (f *fixture) cases() {
 }
 
 // siteCase: an outage of a site is one case, and a device whose silence came before has none
-// of its own.
+// of its own, unless somebody has filed something in it.
 func (f *fixture) siteCase() {
 	site := f.site(f.workspace)
-	a, b := f.addDevice("SA"), f.addDevice("SB")
-	for _, serial := range []string{"SA", "SB"} {
+	a, b, seen := f.addDevice("SA"), f.addDevice("SB"), f.addDevice("SC")
+	for _, serial := range []string{"SA", "SB", "SC"} {
 		changeDevice(f, serial, nil, func(d *rimewatch.Device) { d.SiteID = site })
 	}
 	first, second := f.alert(a, rimewatch.DeviceOffline, rimewatch.Critical, t0), f.alert(b, rimewatch.DeviceOffline, rimewatch.Critical, t0+1)
 	f.put(a, nil, first)
+	looked := f.alert(seen, rimewatch.DeviceOffline, rimewatch.Critical, t0)
+	f.put(seen, nil, looked)
+	file := rimewatch.Attachment{WorkspaceID: f.workspace, CaseID: f.caseOf(rimewatch.CaseAlert, looked.ID).ID, Name: "plug.jpg", Type: "image/jpeg", At: t0}
+	f.must(f.s.Attach(f.ctx, &file, []byte("x")))
 	out := f.alert(0, rimewatch.SiteOffline, rimewatch.Critical, t0+2)
 	out.SiteID = site
-	first.SuppressedBy, second.SuppressedBy = out.ID, out.ID
-	f.put(a, nil, second, first, out)
+	first.SuppressedBy, second.SuppressedBy, looked.SuppressedBy = out.ID, out.ID, out.ID
+	f.put(a, nil, second, first, looked, out)
 	f.everywhere(func(where string) {
 		list, total, err := f.s.Cases(f.ctx, f.workspace, store.CaseFilter{}, store.Page{Limit: 10})
 		f.must(err)
-		f.equal(where, []int64{int64(total), list[0].DeviceID, list[0].SiteID}, []int64{1, 0, site})
+		f.equal(where, []int64{int64(total), list[0].DeviceID + list[1].DeviceID}, []int64{2, seen})
+		f.equal(where+": with a file", f.caseOf(rimewatch.CaseAlert, looked.ID).ID, file.CaseID)
 		c := f.caseOf(rimewatch.CaseAlert, first.ID)
 		f.equal(where+": lines", linesOf(&c), []string{fmt.Sprintf("alert %d 0-0", first.ID), fmt.Sprintf("alert %d 1-0", second.ID), fmt.Sprintf("alert %d 2-0", out.ID)})
 	})

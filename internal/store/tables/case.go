@@ -210,9 +210,31 @@ func (x *caseRoom) read(ids []int64) error {
 	return err
 }
 
+// filed marks the cases that files or orders are about: they are not taken into an outage.
+func (x *caseRoom) filed() error {
+	ids := make([]int64, len(x.known))
+	for i, c := range x.known {
+		ids[i] = c.ID
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	in := "(" + numbers(ids) + ")"
+	return each(x.conn, "SELECT case_id FROM attachment WHERE case_id IN "+in+" UNION SELECT case_id FROM work_order WHERE case_id IN "+in, func(row Row) {
+		for _, c := range x.known {
+			c.Filed = c.Filed || c.ID == row.ColumnInt64(0)
+		}
+	})
+}
+
 // settle puts events into cases, and into those that are opened what has happened to their
 // devices before.
 func (x *caseRoom) settle(events []record.Event) error {
+	if slices.ContainsFunc(events, func(e record.Event) bool { return e.InhibitedBy != 0 }) {
+		if err := x.filed(); err != nil {
+			return err
+		}
+	}
 	changed := record.Settle(x.known, events, x.now)
 	for _, c := range changed {
 		if c.ID != 0 {
