@@ -1,6 +1,7 @@
 package rimewatch_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -165,8 +166,8 @@ func TestPlansThatCannotBe(t *testing.T) {
 	} {
 		p := cleaning()
 		spoil(p)
-		err, _ := p.Check().(*rimewatch.Error)
-		if err == nil || len(err.Fields) != 1 || err.Fields[strings.TrimSpace(field)] == nil {
+		var err *rimewatch.Error
+		if !errors.As(p.Check(), &err) || len(err.Fields) != 1 || err.Fields[strings.TrimSpace(field)] == nil {
 			t.Errorf("%q: %v", field, err)
 		}
 	}

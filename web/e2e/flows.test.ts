@@ -182,6 +182,22 @@ describe('the fleet', () => {
     await page.getByText('No maintenance planned').waitFor();
   });
 
+  it('has maintenance planned every week', async () => {
+    await button('Plan one').click();
+    await dialog().getByLabel('Devices').selectOption({ label: 'Back walk-in' });
+    await dialog().getByLabel('Every week').check();
+    await dialog().getByText('Sat', { exact: true }).click();
+    await dialog().getByLabel('Why').fill('Cleaning');
+    await button('Plan', dialog()).click();
+    await closed();
+    await page.getByText(/^Mon–Sat 05:30–07:00, by the clock of /).waitFor();
+    await button('Remove Cleaning').click();
+    await button('Remove', dialog()).click();
+    await closed();
+    await page.getByText('No maintenance planned').waitFor({ timeout: 60_000 }); // it can be taken back for ten seconds
+    expect((await api.send('GET', '/v1/maintenance-windows')).data.maintenance_windows.filter((w: { plan_id: number }) => w.plan_id)).toHaveLength(0);
+  });
+
   it('loosens the limits of a type only on purpose', async () => {
     await page.goto('/settings/limits');
     await button('Change the limits of Walk-in freezer').click();

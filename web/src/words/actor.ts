@@ -3,8 +3,8 @@ import { tr } from './tr';
 
 /** actor is who made a change as the audit log has it, in words: people stand as they are. */
 export function actor(by: string): string {
-  const [, kind, name] = /^(token|source) (.+)$/.exec(by) ?? [];
-  if (kind) return kind === 'token' ? tr('token {name}', { name: name! }) : tr('source {name}', { name: name! });
+  const [, kind, name] = /^(token|source|plan) (.+)$/.exec(by) ?? [];
+  if (kind) return kind === 'token' ? tr('token {name}', { name: name! }) : kind === 'plan' ? tr('plan {name}', { name: name! }) : tr('source {name}', { name: name! });
   return by === 'service' ? tr('the service') : by === 'command line' ? tr('the command line') : by;
 }
 
