@@ -113,6 +113,7 @@ func testDevices(t *testing.T, c *client.Client) {
 		DeviceItem: client.DeviceItem{ID: d.ID, Serial: "Dev:1", Name: "One", EquipmentType: "walkin_cooler", Status: rimewatch.Offline, Site: &client.SiteRef{ID: site.ID, Name: "Market", TimeZone: "UTC"}, Limits: (&rimewatch.Device{EquipmentType: "walkin_cooler", Limits: &rimewatch.LimitOverrides{TempMax: client.Value(4.5)}}).LimitsInForce(),
 			Labels: map[string]string{"aisle": "3"}},
 		Manufacturer: "Norvik", Model: "X", Notes: "n", InstalledAt: 86400000,
+		OwnLimits:          rimewatch.LimitOverrides{TempMax: client.Value(4.5)},
 		HeartbeatIntervalS: client.Value(30.0), OfflineAfterS: 60, Silence: client.DeviceSilence{By: "declared", AlarmDelayS: 2700}, Exposure: &client.Exposure{}, Offsets: []client.DeviceOffset{},
 	}
 	ignored := cmpopts.IgnoreFields(client.Device{}, "CreatedAt", "UpdatedAt", "Health")
@@ -123,7 +124,7 @@ func testDevices(t *testing.T, c *client.Client) {
 	wantCode(t, err, rimewatch.CodeSerialTaken, 409)
 
 	d = device(c.UpdateDevice(ctx, "DEV:1", client.DeviceFields{Name: client.Value("Two"), Reset: []string{"limits", "site_id", "notes"}}))
-	want.Name, want.Notes, want.Site, want.Limits = "Two", "", nil, (&rimewatch.Device{EquipmentType: "walkin_cooler"}).LimitsInForce()
+	want.Name, want.Notes, want.Site, want.Limits, want.OwnLimits = "Two", "", nil, (&rimewatch.Device{EquipmentType: "walkin_cooler"}).LimitsInForce(), rimewatch.LimitOverrides{}
 	if diff := cmp.Diff(want, d, ignored); diff != "" {
 		t.Error(diff)
 	}

@@ -157,7 +157,7 @@ func (x *exporter) all() error {
 // cases writes all that is on record of each case, and its attachments as files.
 func (x *exporter) cases() error {
 	var ids []string
-	err := x.pages(list{path: "/v1/cases", key: "cases"}, nil, func(page []json.RawMessage) error {
+	err := x.pages(list{path: "/v1/cases", key: "cases"}, func(page []json.RawMessage) error {
 		for _, one := range page {
 			if err := idsInto(&ids)(one); err != nil {
 				return err
@@ -182,7 +182,7 @@ func (x *exporter) cases() error {
 // orders writes the attachments of work orders; those of one that has a case are with the case.
 func (x *exporter) orders() error {
 	var ids []string
-	err := x.pages(list{path: "/v1/work-orders", key: "work_orders"}, nil, func(page []json.RawMessage) error {
+	err := x.pages(list{path: "/v1/work-orders", key: "work_orders"}, func(page []json.RawMessage) error {
 		for _, one := range page {
 			var o struct {
 				ID     json.Number  `json:"id"`
@@ -307,13 +307,13 @@ func (x *exporter) ask(path string, values map[string]string, query url.Values) 
 const pageSize = 1000
 
 // pages hands out the elements of a list, page by page.
-func (x *exporter) pages(l list, values map[string]string, yield func([]json.RawMessage) error) error {
+func (x *exporter) pages(l list, yield func([]json.RawMessage) error) error {
 	query := url.Values{"per_page": {strconv.Itoa(pageSize)}}
 	for name, v := range l.query {
 		query[name] = v
 	}
 	for {
-		data, err := x.ask(l.path, values, query)
+		data, err := x.ask(l.path, nil, query)
 		if err != nil {
 			return err
 		}
@@ -350,7 +350,7 @@ func (x *exporter) list(l list, each func(json.RawMessage) error) error {
 		return err
 	}
 	return x.array(w, func(add func(json.RawMessage) error) error {
-		return x.pages(l, nil, func(page []json.RawMessage) error {
+		return x.pages(l, func(page []json.RawMessage) error {
 			for _, one := range page {
 				if err := add(one); err != nil {
 					return err
@@ -451,7 +451,7 @@ func (x *exporter) ofEach(lists []list, name string, ids []string) error {
 // hourly values.
 func (x *exporter) devices() error {
 	var serials []string
-	err := x.pages(list{path: "/v1/devices", key: "devices"}, nil, func(page []json.RawMessage) error {
+	err := x.pages(list{path: "/v1/devices", key: "devices"}, func(page []json.RawMessage) error {
 		for _, one := range page {
 			var d struct {
 				Serial string `json:"serial"`
