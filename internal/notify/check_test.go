@@ -2,6 +2,7 @@ package notify_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,6 +63,7 @@ func TestChecksAreTold(t *testing.T) {
 		for i := range said {
 			said[i], _, _ = strings.Cut(said[i], " It was due")
 		}
+		slices.Sort(said) // two lanes send them
 		due("first [check] Check missed: Round both: 12 units.", "first [check] Check missed: Round missed: 12 units.")
 	})
 }
