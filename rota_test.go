@@ -59,7 +59,7 @@ func drawRota(t *rapid.T, night rimewatch.Time) rimewatch.Rota {
 // wallDuty is who is on duty, told from what a clock on the wall shows and from nothing else.
 func wallDuty(r *rimewatch.Rota, at rimewatch.Time, zone *time.Location, known func(int64) bool) []int64 {
 	shown := at.Std().In(zone)
-	// What the wall showed before is over: of an hour that comes twice the first counts.
+	// Of an hour that comes twice the first counts: a moment that the wall has shown is over.
 	_, now := shown.Zone()
 	_, before := (at - 3*rimewatch.Hour).Std().In(zone).Zone()
 	for back := rimewatch.Minute; before != now && back <= 3*rimewatch.Hour; back += rimewatch.Minute {
