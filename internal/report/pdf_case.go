@@ -177,12 +177,18 @@ func (p *casePage) facts() []fact {
 	return append(list, fact{p.r.say("Audit log"), p.r.integrityText(), !d.Integrity.ChainOK}, fact{p.r.say("Time zone"), d.Zone.String(), false})
 }
 
-// answered returns who was the first to answer, and how long that took.
+// answered returns who was the first to answer, and how long that took from when the alert opened:
+// nobody can answer before.
 func (p *casePage) answered() string {
+	opened := make(map[int64]rimewatch.Time)
 	for i := range p.d.Told {
 		t := &p.d.Told[i]
+		if t.Kind == rimewatch.TransitionOpened {
+			opened[t.AlertID] = t.At
+		}
 		if t.Kind == rimewatch.TransitionAcknowledged && t.Actor != "" {
-			return p.r.sayf("by %s after %s", t.Actor, span(int64(max(t.At-p.d.Case.From, 0)/rimewatch.Second)))
+			from := cmp.Or(opened[t.AlertID], p.d.Case.From)
+			return p.r.sayf("by %s after %s", t.Actor, span(int64(max(t.At-from, 0)/rimewatch.Second)))
 		}
 	}
 	return p.r.say("by nobody")
