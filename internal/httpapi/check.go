@@ -271,7 +271,9 @@ func (c *checker) text(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 func oneOf(values []any) rimewatch.Sentence {
 	names := make([]string, len(values))
 	for i, v := range values {
-		names[i] = fmt.Sprint(v)
+		if names[i] = "null"; v != nil {
+			names[i] = fmt.Sprint(v)
+		}
 	}
 	last := len(names) - 1
 	if last == 0 {

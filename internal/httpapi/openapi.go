@@ -415,6 +415,9 @@ func settle(s *huma.Schema, request bool) {
 	if i := slices.Index(s.Enum, any("null")); i >= 0 {
 		s.Enum[i] = nil
 	}
+	if request && s.Nullable && len(s.Enum) > 0 && !slices.Contains(s.Enum, nil) {
+		s.Enum = append(slices.Clone(s.Enum), nil) // or what may be null must not be
+	}
 	if !request {
 		if closed, ok := s.AdditionalProperties.(bool); ok && !closed {
 			s.AdditionalProperties = nil
