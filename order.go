@@ -151,8 +151,8 @@ func (o *WorkOrder) Finished() error {
 	return nil
 }
 
-// Assign gives the order to a member, to a contact (contactID), or to nobody. Whoever had a link of it before
-// has it no longer. CodeConflict once it is finished.
+// Assign sets who has the order: a member, a contact (contactID), or nobody. A link that was made
+// before no longer works. CodeConflict once it is finished.
 func (o *WorkOrder) Assign(to *Doer, contactID int64) error {
 	if err := o.Finished(); err != nil {
 		return err

@@ -49,7 +49,7 @@ type Reports interface {
 	Temperatures(ctx context.Context, deviceID int64, from, to rimewatch.Time) ([]report.CurvePoint, error)
 }
 
-// Notifier tells members of work.
+// Notifier brings members word of work.
 type Notifier interface {
 	// TellOrder lets the member who has an order know, over that member's own ways.
 	TellOrder(ctx context.Context, o *rimewatch.WorkOrder) error

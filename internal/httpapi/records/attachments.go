@@ -109,19 +109,24 @@ func (a *api) attachment(c *httpapi.Call) error {
 	return a.sendAttachment(c, &x, data)
 }
 
-// sendAttachment answers with the bytes of one. What a document holds runs nowhere: it is saved,
-// or shown in a sandbox that may do nothing.
+// sendAttachment answers with the bytes of one. A document is saved, an image may be shown.
 func (a *api) sendAttachment(c *httpapi.Call, x *rimewatch.Attachment, data []byte) error {
 	how := "inline"
 	if x.Width == 0 {
 		how = "attachment"
 	}
-	c.Header("Content-Type", x.Type)
-	c.Header("Content-Length", strconv.Itoa(len(data)))
 	c.Header("Content-Disposition", how+`; filename="attachment-`+strconv.FormatInt(x.ID, 10)+path.Ext(x.Name)+`"`)
+	return a.sendKept(c, x.Type, "private, max-age=86400, immutable", data)
+}
+
+// sendKept answers with the bytes of a file that somebody has sent. Nothing that it holds runs: it
+// is shown in a sandbox that may do nothing.
+func (a *api) sendKept(c *httpapi.Call, kind, cached string, data []byte) error {
+	c.Header("Content-Type", kind)
+	c.Header("Content-Length", strconv.Itoa(len(data)))
 	c.Header("Content-Security-Policy", "default-src 'none'; sandbox")
 	c.Header("X-Content-Type-Options", "nosniff")
-	c.Header("Cache-Control", "private, max-age=86400, immutable")
+	c.Header("Cache-Control", cached)
 	for piece := range slices.Chunk(data, httpapi.StreamChunk) {
 		if err := c.Stream(piece); err != nil {
 			return a.BrokenStream(c, err)

@@ -3,7 +3,6 @@ package records
 import (
 	"context"
 	"net/http"
-	"strconv"
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
@@ -44,15 +43,7 @@ func (a *api) logo(c *httpapi.Call) error {
 	if len(l.Data) == 0 {
 		return rimewatch.Errorf(rimewatch.CodeNotFound, "The workspace has no logo.")
 	}
-	c.Header("Content-Type", l.Type)
-	c.Header("Content-Length", strconv.Itoa(len(l.Data)))
-	c.Header("Content-Security-Policy", "default-src 'none'; sandbox")
-	c.Header("X-Content-Type-Options", "nosniff")
-	c.Header("Cache-Control", "private, no-cache")
-	if err := c.Stream(l.Data); err != nil {
-		return a.BrokenStream(c, err)
-	}
-	return nil
+	return a.sendKept(c, l.Type, "private, no-cache", l.Data)
 }
 
 func (a *api) logoRoutes() []httpapi.Route {
