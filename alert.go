@@ -294,3 +294,46 @@ type AlertView struct {
 	EquipmentType string
 	Site          *Site
 }
+
+// TransitionKind is what happened to an alert.
+type TransitionKind string
+
+// The kinds of transitions.
+const (
+	TransitionOpened       TransitionKind = "opened"
+	TransitionEscalated    TransitionKind = "escalated"   // warning to critical
+	TransitionDeescalated  TransitionKind = "deescalated" // critical to warning
+	TransitionAcknowledged TransitionKind = "acknowledged"
+	TransitionAckExpired   TransitionKind = "acknowledgement_expired"
+	TransitionNoted        TransitionKind = "noted"      // a person wrote a note
+	TransitionSuppressed   TransitionKind = "suppressed" // another alert explains it
+	TransitionReleased     TransitionKind = "released"   // that one is over, this one is not
+	TransitionFeedback     TransitionKind = "feedback"
+	TransitionCorrective   TransitionKind = "corrective_action"
+	TransitionResolved     TransitionKind = "resolved"
+	TransitionUpdated      TransitionKind = "updated" // a prediction's evidence changed
+	TransitionMoved        TransitionKind = "moved"   // its device stands at another site, or is of another type
+)
+
+// AlertTransition is one line of an alert's timeline. It is written in the
+// transaction that changes the alert, and never changed: notifications are
+// planned from it.
+type AlertTransition struct {
+	ID          int64
+	WorkspaceID int64
+	AlertID     int64
+	Kind        TransitionKind
+	At          Time
+	Severity    Severity // after it
+	Actor       string   // a person or token; "" = the service
+	Note        string
+	Facts       *Alert // the alert at that moment, whose sentences are made from it
+	From        *Place // of TransitionMoved: the device's place before it
+}
+
+// Place is where a device stands and what it is: silences, maintenance windows and
+// routes match by it.
+type Place struct {
+	SiteID        int64  `json:"site_id,omitempty"`        // 0 = none
+	EquipmentType string `json:"equipment_type,omitempty"` // "" = as after the change
+}

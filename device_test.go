@@ -1,6 +1,7 @@
 package rimewatch_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -43,21 +44,6 @@ func TestJudged(t *testing.T) {
 	}
 }
 
-func TestNearestEquipment(t *testing.T) {
-	for text, want := range map[string]string{
-		"walkin_coolr": "walkin_cooler", "Walk-in Freezer": "walkin_freezer", "walk in cooler": "walkin_cooler", "icecream_cabinet": "ice_cream_cabinet",
-		"vacine_fridge": "", "xyz": "", "": "", "fishcooler": "fish_cooler", "ult": "",
-	} {
-		got := ""
-		if e := rimewatch.NearestEquipment(text); e != nil {
-			got = e.Slug
-		}
-		if got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestConditionOf(t *testing.T) {
 	alert := func(kind rimewatch.AlertType, s rimewatch.Severity, suppressedBy int64) *rimewatch.Alert {
 		return &rimewatch.Alert{Type: kind, Severity: s, SuppressedBy: suppressedBy}
@@ -85,18 +71,6 @@ func TestConditionOf(t *testing.T) {
 	}
 }
 
-func TestEditDistance(t *testing.T) {
-	long := strings.Repeat("x", 100)
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"kitten", "sitting", 3}, {"humidity", "humidty", 1}, {"power", "powerw", 1}, {"abc", "", 3}, {"x", long, 99}} {
-		if got := rimewatch.EditDistance(c.a, c.b); got != c.want {
-			t.Errorf("the distance of %q and %q is %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
 func TestDeletedSerial(t *testing.T) {
 	if serial, id := rimewatch.CutDeletedSerial(rimewatch.DeletedSerial("F-1", 42)); serial != "F-1" || id != 42 {
 		t.Errorf("%q, %d", serial, id)
@@ -104,6 +78,19 @@ func TestDeletedSerial(t *testing.T) {
 	for given, want := range map[string]int64{"F-1": 0, "F-1~": -1, "F-1~x": -1, "F-1~0": -1, "F-1~-3": -1, "F-1~1~2": -1} {
 		if serial, id := rimewatch.CutDeletedSerial(given); serial != "F-1" || id != want {
 			t.Errorf("%q is %q, %d; want id %d", given, serial, id, want)
+		}
+	}
+}
+
+func TestBatteryLevel(t *testing.T) {
+	for volts, want := range map[float64]float64{3.6: 100, 3: 100, 2.7: 60, 2.4: 20, 2.2: 10, 1.5: 0, 3000: 100, 2400: 20, 12: 100} {
+		if got, ok := rimewatch.BatteryLevel(volts); !ok || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v V: %v %v, want %v", volts, got, ok, want)
+		}
+	}
+	for _, volts := range []float64{0, 0.9, -3, 21, 999, 20_001, math.NaN(), math.Inf(1)} {
+		if got, ok := rimewatch.BatteryLevel(volts); ok {
+			t.Errorf("%v V: %v", volts, got)
 		}
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -109,6 +111,22 @@ func (e *Error) With(field, format string, args ...any) *Error {
 	return e
 }
 
+// complain is e.With, and Invalid if there is no error yet.
+func complain(e *Error, field, format string, args ...any) *Error {
+	if e == nil {
+		return Invalid(field, format, args...)
+	}
+	return e.With(field, format, args...)
+}
+
+// result avoids the nil *Error in a non-nil error.
+func result(e *Error) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
 // text writes an English text and keeps what it was made of.
 func (e *Error) text(format string, args []any) string {
 	s := Sentence{format, args}
@@ -178,6 +196,27 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return CodeInternal
+}
+
+// Bounds of what is kept of a refusal's fields.
+const (
+	maxReasons    = 10
+	maxReasonName = 64
+)
+
+// Reasons returns what is wrong with each field, as formats of the catalogue: what was put into them may be what somebody sent.
+func (e *Error) Reasons() map[string]string {
+	if len(e.Fields) == 0 {
+		return nil
+	}
+	reasons := make(map[string]string, min(len(e.Fields), maxReasons))
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		if len(reasons) == maxReasons || len(e.Fields[field]) == 0 {
+			break
+		}
+		reasons[strings.ToValidUTF8(field[:min(len(field), maxReasonName)], "")] = e.sentence(e.Fields[field][0]).bare()
+	}
+	return reasons
 }
 
 // Sentence is an English text for people together with what it was made of, so
@@ -290,4 +329,18 @@ func SentenceOf(stored string) Sentence {
 		return s
 	}
 	return Sentence{format: strings.ReplaceAll(stored, "%", "%%")}
+}
+
+// bare is the format of s, or of the text that is all that s says.
+func (s Sentence) bare() string {
+	if s.format != "%s" || len(s.args) != 1 {
+		return s.format
+	}
+	switch whole := s.args[0].(type) {
+	case Sentence:
+		return whole.bare()
+	case string: // a text of ours
+		return strings.ReplaceAll(whole, "%", "%%")
+	}
+	return s.format
 }

@@ -3,7 +3,6 @@ package rimewatch
 import (
 	"flag"
 	"fmt"
-	"math"
 	"os"
 	"regexp"
 	"slices"
@@ -109,37 +108,11 @@ func TestPlausible(t *testing.T) {
 	}
 }
 
-// TestImplausible: all core measurements at once are judged as one by one, at
-// every bound and beside it.
-func TestImplausible(t *testing.T) {
-	values := []float64{0, 85, -127, 999, -999, 998, 1998, 1999, math.NaN(), math.Inf(1), math.Inf(-1)}
-	for f := range NumCore {
-		info := f.Info()
-		for _, v := range []float64{info.Low, info.High, info.Min, info.Max} {
-			values = append(values, v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)))
-		}
-	}
-	for _, v := range values {
-		r, want := Reading{}, Fields(0)
-		for f := range NumCore {
-			r.Values[f] = v
-			if !f.Plausible(v) {
-				want = want.With(f)
-			}
-		}
-		for present := Fields(0); present <= CoreFields; present++ {
-			if r.Present = present; r.Implausible() != want&present {
-				t.Fatalf("%v in %v: %v are implausible, want %v", v, present, r.Implausible(), want&present)
-			}
-		}
-	}
-}
-
 // TestFieldsOfTheUI holds the table that the UI has against this one.
 func TestFieldsOfTheUI(t *testing.T) {
 	const path = "web/src/words/fields.ts"
 	var b strings.Builder
-	b.WriteString("// Code generated from field.go and derived.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.\nimport { tr } from './tr';\n\n/** fields are the measurements that a reading may hold, by their numbers. */\nexport const fields = [\n")
+	b.WriteString("// Code generated from field.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.\nimport { tr } from './tr';\n\n/** fields are the measurements that a reading may hold, by their numbers. */\nexport const fields = [\n")
 	for f := range AllFields.All() {
 		x := f.Info()
 		kind := "gauge"
@@ -161,5 +134,30 @@ func TestFieldsOfTheUI(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != b.String() {
 		t.Errorf("%s is not made from this table (%v): run go test . -run TestFieldsOfTheUI -update", path, err)
+	}
+}
+
+func TestMeasures(t *testing.T) {
+	for _, tt := range []struct{ metric, label, unit string }{
+		{"product_zone_temp", "Product zone", "°C"},
+		{"compressor_suction_temp_deviation", "Suction temperature", "K"},
+		{"amp_draw_deviation", "Current", "%"},
+		{"run_time_share", "Share of time running", "%"},
+		{"run_time_share_deviation", "Share of time running", "%"},
+		{"defrost_rise", "Warming during defrost", "K"},
+		{"silent_devices", "Silent devices", ""},
+		{"unheard_of", "", ""},
+	} {
+		label, ok := MeasureLabel(tt.metric)
+		if unit := MeasureUnit(tt.metric); label != tt.label || unit != tt.unit || ok != (label != "") {
+			t.Errorf("%s is %q (%v) in %q", tt.metric, label, ok, unit)
+		}
+	}
+	seen := map[string]bool{}
+	for _, d := range DerivedMeasures() {
+		if _, ok := FieldByName(d.Name); ok || seen[d.Name] || d.Label == "" {
+			t.Errorf("%s is there twice or without a label", d.Name)
+		}
+		seen[d.Name] = true
 	}
 }

@@ -308,3 +308,11 @@ func (l *Limits) describe(name string) Sentence {
 		return Sentencef("%d s", l.CriticalDelayS)
 	}
 }
+
+// FormerLimits are what a device was judged by until others came.
+type FormerLimits struct {
+	WorkspaceID int64
+	DeviceID    int64
+	Until       Time
+	Limits      Limits
+}

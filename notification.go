@@ -148,46 +148,9 @@ type Silence struct {
 	CreatedAt   Time
 }
 
-// MaintenanceWindow is planned work on devices: alerts are recorded but not
-// notified, and the time counts neither for nor against compliance.
-type MaintenanceWindow struct {
-	ID          int64
-	WorkspaceID int64
-	SiteIDs     []int64 // with DeviceIDs: any of them; both empty = the whole workspace
-	DeviceIDs   []int64
-	StartsAt    Time
-	EndsAt      Time // mandatory; moved up when a person ends it early
-	Reason      string
-	CreatedBy   string
-	PlanID      int64 // of the MaintenancePlan that it was made of, 0 = of none
-	Revision    int64 // of what people set: 1 at first, grows with every change
-	CreatedAt   Time
-}
-
 // EndEarly ends the silence now, or before it begins. It returns false when it has
 // ended already.
 func (s *Silence) EndEarly(now Time) bool { return endEarly(s.StartsAt, &s.EndsAt, now) }
-
-// EndEarly ends the window now, or before it begins. It returns false when it has
-// ended already.
-func (w *MaintenanceWindow) EndEarly(now Time) bool { return endEarly(w.StartsAt, &w.EndsAt, now) }
-
-func endEarly(starts Time, ends *Time, now Time) bool {
-	if *ends <= now || *ends == starts {
-		return false
-	}
-	*ends = max(starts, now)
-	return true
-}
-
-// Covers reports whether the window is about a device at a site; of the alert of a
-// site deviceID is 0.
-func (w *MaintenanceWindow) Covers(siteID, deviceID int64) bool {
-	if len(w.SiteIDs) == 0 && len(w.DeviceIDs) == 0 {
-		return true
-	}
-	return slices.Contains(w.SiteIDs, siteID) || slices.Contains(w.DeviceIDs, deviceID)
-}
 
 // DeliveryKind is the reason for a message.
 type DeliveryKind string
@@ -424,8 +387,6 @@ func (r *Route) Check() error {
 	return result(e)
 }
 
-func minuteOfDay(m int) bool { return m >= 0 && m < minutesADay }
-
 func checkSteps(e *Error, steps []RouteStep) *Error {
 	if len(steps) == 0 || len(steps) > MaxRouteSteps {
 		return complain(e, "steps", "must be between 1 and %d", MaxRouteSteps)
@@ -509,29 +470,6 @@ func (s *Silence) Check() error {
 	return result(checkSpan(e, s.StartsAt, s.EndsAt, MaxSilence))
 }
 
-// Check reports why w cannot be stored: CodeValidationFailed with the
-// fields site_ids, device_serials, starts_at, ends_at, reason, created_by.
-func (w *MaintenanceWindow) Check() error {
-	e := checkIDs(nil, "site_ids", w.SiteIDs)
-	e = checkIDs(e, "device_serials", w.DeviceIDs)
-	e = CheckText(e, "reason", w.Reason, MaxCommentLen)
-	e = CheckText(e, "created_by", w.CreatedBy, MaxNameLen+MaxEmailLen+3)
-	return result(checkSpan(e, w.StartsAt, w.EndsAt, MaxMaintenance))
-}
-
-func checkSpan(e *Error, from, to, most Time) *Error {
-	if from < MinTime || from > MaxTime {
-		e = complain(e, "starts_at", "must be a time")
-	}
-	switch {
-	case to < from:
-		e = complain(e, "ends_at", "must not be before starts_at")
-	case to-from > most:
-		e = complain(e, "ends_at", "must be at most %d days after starts_at", most/Day)
-	}
-	return e
-}
-
 // Check reports why d cannot be stored: CodeValidationFailed with the
 // fields key, last_error, body.
 func (d *Delivery) Check() error {
@@ -550,4 +488,69 @@ func (d *Delivery) Check() error {
 // field last_error.
 func (h *ChannelHealth) Check() error {
 	return result(CheckText(nil, "last_error", h.LastError, MaxDeliveryErrorLen))
+}
+
+// Coverage is whether somebody would be notified of a critical alert that began now, site
+// by site.
+type Coverage struct {
+	Gaps     []CoverageGap // sites where nobody would be, by id
+	Anywhere bool          // somebody would be somewhere, or there is no device
+	Held     []Hold        // silences and maintenance windows that hold, the last to end first
+}
+
+// CoverageGap is a site where nobody would be notified: of one device at least, or of all
+// where they are silenced. SiteID 0 are the devices without a site.
+type CoverageGap struct {
+	SiteID int64
+	Reason CoverageReason
+}
+
+// CoverageReason is why nobody would be notified. "" = somebody would be.
+type CoverageReason string
+
+// The reasons, the first thing to do first.
+const (
+	CoverageNoChannel CoverageReason = "no_channel" // there is none
+	CoverageOff       CoverageReason = "off"        // the channels are disabled
+	CoverageFailing   CoverageReason = "failing"    // their last messages did not arrive
+	CoverageUntested  CoverageReason = "untested"   // nothing was ever sent through them
+	CoverageNoRoute   CoverageReason = "no_route"   // no route matches, and no channel is known to work
+	CoverageSilenced  CoverageReason = "silenced"   // by a silence or a maintenance window
+)
+
+// CoverageReasons lists the reasons in their order.
+func CoverageReasons() []CoverageReason {
+	return []CoverageReason{CoverageNoChannel, CoverageOff, CoverageFailing, CoverageUntested, CoverageNoRoute, CoverageSilenced}
+}
+
+// HoldKind is what holds messages back.
+type HoldKind string
+
+// The kinds of holds.
+const (
+	HoldSilence     HoldKind = "silence"
+	HoldMaintenance HoldKind = "maintenance"
+)
+
+// Hold is a silence or a maintenance window that holds messages back now.
+type Hold struct {
+	Kind      HoldKind
+	ID        int64
+	Match     Matchers // of a window sites and devices: any of them
+	EndsAt    Time
+	Comment   string
+	CreatedBy string
+}
+
+// Reason is why nobody would be notified at the site that needs a hand first, "" where
+// somebody would be everywhere.
+func (c *Coverage) Reason() CoverageReason {
+	for _, r := range CoverageReasons() {
+		for i := range c.Gaps {
+			if c.Gaps[i].Reason == r {
+				return r
+			}
+		}
+	}
+	return ""
 }

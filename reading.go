@@ -210,3 +210,51 @@ type Heartbeat struct {
 func (r *Reading) Empty() bool {
 	return r.Present|r.Faults == 0 && r.Flags&(1<<(2*NumFlags)-1) == 0
 }
+
+// Implausible returns the core measurements of the reading that are not plausible.
+func (r *Reading) Implausible() (set Fields) {
+	for f := range NumCore {
+		v := r.Values[f]
+		if b := &surely[f]; v >= b.low && v <= b.high {
+			continue
+		}
+		if r.Present.Has(f) && !f.Plausible(v) {
+			set = set.With(f)
+		}
+	}
+	return set
+}
+
+// Count is what a counter did over readings that follow one another. The zero Count
+// is that of no value at all.
+type Count struct {
+	First, Last float64
+	Increase    float64 // what was counted from First to Last
+	Known       bool    // there is a value
+	Restarted   bool    // it began again from 0 between First and Last
+}
+
+// CountOf is the Count of one value.
+func CountOf(v float64) Count { return Count{First: v, Last: v, Known: true} }
+
+// Then returns the Count of c and of next, which follows it. A counter that is lower
+// than before has restarted from 0.
+func (c Count) Then(next Count) Count {
+	switch {
+	case !next.Known:
+		return c
+	case !c.Known:
+		return next
+	}
+	both := Count{First: c.First, Last: next.Last, Known: true, Restarted: c.Restarted || next.Restarted}
+	switch {
+	case next.First < c.Last:
+		both.Restarted = true
+		both.Increase = c.Increase + next.First + next.Increase
+	case both.Restarted:
+		both.Increase = c.Increase + (next.First - c.Last) + next.Increase
+	default:
+		both.Increase = both.Last - both.First // which leaves no errors of adding up
+	}
+	return both
+}

@@ -2,6 +2,7 @@ package rimewatch
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"testing"
 
@@ -112,4 +113,56 @@ func TestReceivedHolds(t *testing.T) {
 			t.Fatalf("rounded %d, again %d", got, again)
 		}
 	})
+}
+
+func TestCount(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		values []float64
+		want   Count
+	}{
+		{"nothing", nil, Count{}},
+		{"one value counts nothing", []float64{7}, Count{First: 7, Last: 7, Known: true}},
+		{"on and on", []float64{1, 1, 4}, Count{First: 1, Last: 4, Increase: 3, Known: true}},
+		{"a restart", []float64{1000, 1015, 0, 2}, Count{First: 1000, Last: 2, Increase: 17, Known: true, Restarted: true}},
+		{"what was counted before the first value after a restart", []float64{10, 3, 4}, Count{First: 10, Last: 4, Increase: 4, Known: true, Restarted: true}},
+		{"two restarts that end above", []float64{5, 9, 1, 6, 2, 20}, Count{First: 5, Last: 20, Increase: 4 + 1 + 5 + 2 + 18, Known: true, Restarted: true}},
+		{"little by little", []float64{0.5, 0.625, 1}, Count{First: 0.5, Last: 1, Increase: 0.5, Known: true}},
+		{"great numbers", []float64{maxWhole - 3, maxWhole, 1, 2}, Count{First: maxWhole - 3, Last: 2, Increase: 5, Known: true, Restarted: true}},
+	} {
+		var forward, backward Count
+		for i, v := range tc.values {
+			forward = forward.Then(CountOf(v))
+			backward = CountOf(tc.values[len(tc.values)-1-i]).Then(backward)
+		}
+		if forward != tc.want || backward != tc.want {
+			t.Errorf("%s: %+v, from its end %+v", tc.name, forward, backward)
+		}
+	}
+}
+
+// TestImplausible: all core measurements at once are judged as one by one, at
+// every bound and beside it.
+func TestImplausible(t *testing.T) {
+	values := []float64{0, 85, -127, 999, -999, 998, 1998, 1999, math.NaN(), math.Inf(1), math.Inf(-1)}
+	for f := range NumCore {
+		info := f.Info()
+		for _, v := range []float64{info.Low, info.High, info.Min, info.Max} {
+			values = append(values, v, math.Nextafter(v, math.Inf(1)), math.Nextafter(v, math.Inf(-1)))
+		}
+	}
+	for _, v := range values {
+		r, want := Reading{}, Fields(0)
+		for f := range NumCore {
+			r.Values[f] = v
+			if !f.Plausible(v) {
+				want = want.With(f)
+			}
+		}
+		for present := Fields(0); present <= CoreFields; present++ {
+			if r.Present = present; r.Implausible() != want&present {
+				t.Fatalf("%v in %v: %v are implausible, want %v", v, present, r.Implausible(), want&present)
+			}
+		}
+	}
 }

@@ -36,13 +36,6 @@ type CheckTemplate struct {
 	UpdatedAt   Time
 }
 
-// CheckWindow is a time of day at which a round is to be made, by the clock on the wall.
-type CheckWindow struct {
-	Days uint8 `json:"days"` // bit n = the weekday n, from Sunday; the day on which it begins
-	From int   `json:"from"` // minute of the day
-	To   int   `json:"to"`   // minute of the day; up to From: of the next day
-}
-
 // CheckAsk is what is written down for each device besides the sensor's value.
 type CheckAsk struct {
 	Range bool `json:"range,omitempty"` // lowest and highest value since the check before
@@ -106,17 +99,6 @@ func (t *CheckTemplate) checkWindows(e *Error) *Error {
 	return e
 }
 
-// Weekdays are the days on which the window begins, from Monday.
-func (w *CheckWindow) Weekdays() []time.Weekday { return (&Shift{Days: w.Days}).Weekdays() }
-
-// minutes is how long a window lasts on a day on which no clock is set.
-func (w *CheckWindow) minutes() int {
-	if w.To > w.From {
-		return w.To - w.From
-	}
-	return w.To - w.From + minutesADay
-}
-
 // Covers reports whether a device of a type is one that is looked at.
 func (t *CheckTemplate) Covers(deviceID int64, equipmentType string) bool {
 	e, known := EquipmentBySlug(equipmentType)
@@ -128,52 +110,9 @@ func (t *CheckTemplate) SamePlan(o *CheckTemplate) bool {
 	return t.Enabled == o.Enabled && t.SiteID == o.SiteID && slices.Equal(t.Windows, o.Windows)
 }
 
-// CheckSpan is a window on one day. Day and Minute name it for ever, whatever clocks did that night.
-type CheckSpan struct {
-	Day      string // on which it begins by the clock of the site, as 2026-11-29
-	Minute   int    // of the day, as the window has it
-	From, To Time
-}
-
 // Spans are the windows that begin after a moment, up to another one, by the clock of a zone, by From, as weekly has them.
 func (t *CheckTemplate) Spans(after, to Time, zone *time.Location) []CheckSpan {
 	return weekly(t.Windows, after, to, zone)
-}
-
-// weekly are the spans of windows that begin after a moment, up to another one, by the clock of a zone, by From.
-//
-// A window goes from the first to the last moment at which the clock shows its times: in the hour that
-// comes twice both are part of it. Of a window in an hour that is skipped, an hour is left after it, or as
-// long as the window is.
-func weekly(windows []CheckWindow, after, to Time, zone *time.Location) (list []CheckSpan) {
-	if to <= after {
-		return nil
-	}
-	y, m, d := after.Std().In(zone).Date()
-	for day := d - 1; ; day++ {
-		noon := time.Date(y, m, day, 12, 0, 0, 0, time.UTC)
-		if TimeOf(noon) > to+2*Day {
-			break
-		}
-		for i := range windows {
-			w := &windows[i]
-			if w.Days&(1<<noon.Weekday()) == 0 {
-				continue
-			}
-			s := CheckSpan{Day: noon.Format(time.DateOnly), Minute: w.From}
-			s.From = DateTime(y, m, day, w.From, zone)
-			_, s.To = showings(y, m, day, w.From+w.minutes(), zone)
-			if w.From+w.minutes() >= minutesADay {
-				_, s.To = showings(y, m, day+1, w.To, zone)
-			}
-			s.To = max(s.To, s.From+min(Time(w.minutes())*Minute, checkAtLeast))
-			if s.From > after && s.From <= to {
-				list = append(list, s)
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b CheckSpan) int { return int(min(max(a.From-b.From, -1), 1)) })
-	return list
 }
 
 // CheckStatus is where a check is.

@@ -3,7 +3,6 @@ package rimewatch
 import (
 	"crypto/sha256"
 	"hash/crc32"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +110,20 @@ type Token struct {
 	ExpiresAt   Time // 0 = never
 	RevokedAt   Time // 0 = not revoked
 	LastUsedAt  Time // 0 = never, to the minute
+}
+
+// Check reports why t cannot be stored: CodeValidationFailed with the
+// fields name, scopes.
+func (t *Token) Check() error {
+	e := checkName(t.Name)
+	e = CheckText(e, "prefix", t.Prefix, TokenLen)
+	if x := t.Sites.Check(); x != nil {
+		e = x
+	}
+	if t.Scopes == 0 || !scopesKnown.Has(t.Scopes) {
+		e = complain(e, "scopes", "must name at least one scope, and only known ones")
+	}
+	return result(e)
 }
 
 // TokenPrefix starts every API token.
@@ -256,39 +269,4 @@ func (c *TokenCall) Like(d *TokenCall) bool {
 		}
 	}
 	return true
-}
-
-// Bounds of what is kept of a refusal's fields.
-const (
-	maxReasons    = 10
-	maxReasonName = 64
-)
-
-// Reasons returns what is wrong with each field, as formats of the catalogue: what was put into them may be what somebody sent.
-func (e *Error) Reasons() map[string]string {
-	if len(e.Fields) == 0 {
-		return nil
-	}
-	reasons := make(map[string]string, min(len(e.Fields), maxReasons))
-	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
-		if len(reasons) == maxReasons || len(e.Fields[field]) == 0 {
-			break
-		}
-		reasons[strings.ToValidUTF8(field[:min(len(field), maxReasonName)], "")] = e.sentence(e.Fields[field][0]).bare()
-	}
-	return reasons
-}
-
-// bare is the format of s, or of the text that is all that s says.
-func (s Sentence) bare() string {
-	if s.format != "%s" || len(s.args) != 1 {
-		return s.format
-	}
-	switch whole := s.args[0].(type) {
-	case Sentence:
-		return whole.bare()
-	case string: // a text of ours
-		return strings.ReplaceAll(whole, "%", "%%")
-	}
-	return s.format
 }

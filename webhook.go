@@ -1,6 +1,7 @@
 package rimewatch
 
 import (
+	"encoding/base64"
 	"maps"
 	"net/textproto"
 	"slices"
@@ -136,4 +137,20 @@ func validHeaderName(s string) bool {
 	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
 		return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
 	})
+}
+
+// WebhookSecretPrefix starts the secrets of webhooks, as Standard Webhooks asks.
+const WebhookSecretPrefix = "whsec_"
+
+// WebhookSecret returns a key, drawn at random, in the form of Standard Webhooks.
+func WebhookSecret(key [32]byte) string {
+	return WebhookSecretPrefix + base64.StdEncoding.EncodeToString(key[:])
+}
+
+// WebhookKey returns the bytes that sign, 24 to 64 of them, the range of Standard
+// Webhooks; false for a text that is no such secret.
+func WebhookKey(secret string) ([]byte, bool) {
+	encoded, ok := strings.CutPrefix(secret, WebhookSecretPrefix)
+	key, err := base64.StdEncoding.DecodeString(encoded)
+	return key, ok && err == nil && len(key) >= 24 && len(key) <= 64 && !strings.ContainsAny(secret, "\r\n")
 }

@@ -1,5 +1,10 @@
 package rimewatch
 
+import (
+	"strings"
+	"time"
+)
+
 // Workspace is a tenant: a business with its own devices, people and alerts.
 type Workspace struct {
 	ID         int64
@@ -30,11 +35,51 @@ type Workspace struct {
 	TestDevices int
 }
 
-// Bounds of sandboxes.
-const (
-	SandboxLife   = 7 * Day
-	SandboxesADay = 5 // of a workspace, within 24 h
-)
+// Check reports why w cannot be stored: CodeValidationFailed with the
+// fields name, timezone, raw_days, rollup_days, limits.<type>.….
+func (w *Workspace) Check() error {
+	e := checkName(w.Name)
+	e = checkTimeZone(e, w.TimeZone)
+	if w.Slug != "" {
+		if wrong := CheckSlug(w.Slug); wrong != nil {
+			e = Merge(e, wrong)
+		}
+	}
+	if w.RawDays < 1 {
+		e = complain(e, "raw_days", "must be at least 1")
+	}
+	if w.RollupDays < w.RawDays {
+		e = complain(e, "rollup_days", "must not be below raw_days")
+	}
+	if w.OnUnknown != "" && !w.OnUnknown.Valid() {
+		e = complain(e, "on_unknown", "must be hold, register or refuse")
+	}
+	for slug := range w.Limits {
+		if _, known := EquipmentBySlug(slug); !known {
+			e = complain(e, "limits."+slug, "is not a known equipment type")
+			continue
+		}
+		d := Device{EquipmentType: slug, WorkspaceLimits: w.LimitsOf(slug)}
+		limits := d.LimitsInForce()
+		if wrong := limits.Check(); wrong != nil {
+			for field := range wrong.Fields {
+				own := strings.Replace(field, "limits.", "limits."+slug+".", 1)
+				e = Merge(e, invalid().Take(own, wrong, field))
+			}
+		}
+	}
+	return result(e)
+}
+
+// LimitsOf returns the overrides for a type of equipment, nil when there are none.
+func (w *Workspace) LimitsOf(equipmentType string) *LimitOverrides {
+	e, _ := EquipmentBySlug(equipmentType)
+	o, ok := w.Limits[e.Slug]
+	if !ok || o.Empty() {
+		return nil
+	}
+	return &o
+}
 
 // The length of a workspace's slug, in bytes.
 const (
@@ -54,15 +99,11 @@ func CheckSlug(s string) *Error {
 	return nil
 }
 
-// LimitsOf returns the overrides for a type of equipment, nil when there are none.
-func (w *Workspace) LimitsOf(equipmentType string) *LimitOverrides {
-	e, _ := EquipmentBySlug(equipmentType)
-	o, ok := w.Limits[e.Slug]
-	if !ok || o.Empty() {
-		return nil
-	}
-	return &o
-}
+// Bounds of sandboxes.
+const (
+	SandboxLife   = 7 * Day
+	SandboxesADay = 5 // of a workspace, within 24 h
+)
 
 // The retention of a new workspace: raw readings 13 months, hourly rollups
 // three years (the longest record-keeping duty found, CDC vaccine storage).
@@ -96,77 +137,35 @@ type Site struct {
 	UpdatedAt   Time
 }
 
-// Role is what a member may do in a workspace. Each includes the former:
-// a viewer reads, a technician also acknowledges, resolves and edits devices,
-// an admin also manages members, tokens, channels and settings, an owner also
-// deletes the workspace.
-type Role string
+// Check reports why s cannot be stored: CodeValidationFailed with the fields
+// name, timezone, address.
+func (s *Site) Check() error {
+	e := checkName(s.Name)
+	e = checkTimeZone(e, s.TimeZone)
+	return result(CheckText(e, "address", s.Address, MaxAddressLen))
+}
 
-// The roles, least first.
-const (
-	RoleViewer     Role = "viewer"
-	RoleTechnician Role = "technician"
-	RoleAdmin      Role = "admin"
-	RoleOwner      Role = "owner"
-)
-
-// Roles are all of them, the least first.
-var Roles = [...]Role{RoleViewer, RoleTechnician, RoleAdmin, RoleOwner}
-
-var roleRank = map[Role]int{RoleViewer: 1, RoleTechnician: 2, RoleAdmin: 3, RoleOwner: 4}
-
-// Valid reports whether r is one of the roles.
-func (r Role) Valid() bool { return roleRank[r] > 0 }
-
-// AtLeast reports whether r includes what other may do.
-func (r Role) AtLeast(other Role) bool { return roleRank[r] > 0 && roleRank[r] >= roleRank[other] }
-
-// Scopes are those of an API token that may do what the role may.
-func (r Role) Scopes() Scopes {
-	switch {
-	case r.AtLeast(RoleOwner):
-		return ScopesAdmin | ScopeExportRead
-	case r.AtLeast(RoleAdmin):
-		return ScopesAdmin
-	case r.AtLeast(RoleTechnician):
-		return ScopesFull | ScopeEventsRead | ScopeRecords
-	case r.AtLeast(RoleViewer):
-		return ScopesRead | ScopeEventsRead
-	default:
-		return 0
+func checkTimeZone(e *Error, s string) *Error {
+	if s == "" {
+		return complain(e, "timezone", "must not be empty")
 	}
+	return CheckText(e, "timezone", s, MaxTimeZoneLen)
 }
 
-// User is a person who signs in.
-type User struct {
-	ID           int64
-	Email        string // lower case
-	Name         string
-	PasswordHash string // argon2id, PHC string format; "" = signs in at a provider alone
-	Locale              // Units are never empty
-	Theme        string // "system", "light" or "dark"
-	BreakGlass   bool   // keeps a password whatever the provider says; one person at most
-	ProvidedAt   Time   // last sign-in at a provider, 0 = none is known
-	CreatedAt    Time
-	UpdatedAt    Time
-}
+// CheckZone checks an IANA name: CodeValidationFailed on timezone. "Local" is
+// the machine's zone and means nothing to anyone else.
+func CheckZone(name string) error { return result(checkZone(name)) }
 
-// Label names a person in the audit trail: "Olga <olga@example.com>".
-func (u *User) Label() string {
-	if u.Name == "" {
-		return u.Email
+func checkZone(name string) *Error {
+	// Beside places the data have zones that count leap seconds, or mean none.
+	switch kind, _, _ := strings.Cut(name, "/"); kind {
+	case "", "Local", "Factory", "posixrules", "posix", "right":
+		return Invalid("timezone", "must be an IANA time zone such as Europe/Berlin")
 	}
-	return u.Name + " <" + u.Email + ">"
-}
-
-// Member is a user's place in a workspace.
-type Member struct {
-	WorkspaceID int64
-	UserID      int64
-	Role        Role
-	Sites       Sites // that a viewer or technician is limited to, nil = all
-	Provided    bool  // made by the groups of a sign-in provider, and ended by them
-	CreatedAt   Time
+	if _, err := time.LoadLocation(name); err != nil {
+		return Invalid("timezone", "%q is not an IANA time zone such as Europe/Berlin", name)
+	}
+	return nil
 }
 
 // Policy is a document for the public, such as the privacy policy.

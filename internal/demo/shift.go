@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/subtle"
 	"encoding/json"
 	"fmt"
@@ -67,8 +68,8 @@ func newShift(ctx context.Context, news func(News)) (*shift, error) {
 	s := &shift{
 		listener: listener, news: news, heard: make(chan heard, 64), closed: make(chan struct{}),
 		pagers: map[string]*pager{
-			"/night":   {who: nightShift, secret: rimewatch.NewWebhookSecret()},
-			"/manager": {who: manager, secret: rimewatch.NewWebhookSecret()},
+			"/night":   {who: nightShift, secret: newSecret()},
+			"/manager": {who: manager, secret: newSecret()},
 		},
 	}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
@@ -193,4 +194,10 @@ func (d *Demo) serialOf(t trouble) string {
 		}
 	}
 	return ""
+}
+
+func newSecret() string {
+	var key [32]byte
+	_, _ = rand.Read(key[:]) // never fails
+	return rimewatch.WebhookSecret(key)
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"crypto/rand"
 	"encoding/base64"
 	"sync"
 
@@ -34,8 +33,7 @@ type ticket struct {
 
 // put makes a ticket and returns it: CodeRateLimited when too many of the workspace are unused.
 func (b *ticketBox) put(p account.Principal, prefix string, now rimewatch.Time) (StreamTicket, error) {
-	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // it never fails
+	secret := drawKey()
 	text := prefix + base64.RawURLEncoding.EncodeToString(secret[:])
 	t := ticket{p, now + ticketLife}
 	b.mu.Lock()

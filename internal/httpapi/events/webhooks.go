@@ -139,7 +139,7 @@ func (a *api) createWebhook(ctx context.Context, in *httpapi.BodyInput[WebhookCr
 	if err != nil {
 		return NewWebhook{}, err
 	}
-	w := rimewatch.Webhook{WorkspaceID: c.Workspace(), URL: in.Body.URL, Enabled: true, Secret: rimewatch.NewWebhookSecret(), Through: newest, CreatedAt: c.Now, UpdatedAt: c.Now}
+	w := rimewatch.Webhook{WorkspaceID: c.Workspace(), URL: in.Body.URL, Enabled: true, Secret: httpapi.NewWebhookSecret(), Through: newest, CreatedAt: c.Now, UpdatedAt: c.Now}
 	httpapi.Sent(&w.Secret, in.Body.Secret)
 	in.Body.apply(&w)
 	if err := w.Check(); err != nil {
@@ -182,7 +182,7 @@ type Rotation struct {
 
 func (a *api) rotateWebhook(ctx context.Context, in *httpapi.IDBody[Rotation]) (NewWebhook, error) {
 	c := httpapi.CallOf(ctx)
-	overlap, secret := rimewatch.Day, rimewatch.NewWebhookSecret()
+	overlap, secret := rimewatch.Day, httpapi.NewWebhookSecret()
 	if in.Body.Overlap != nil {
 		overlap = rimewatch.Time(*in.Body.Overlap) * rimewatch.Second
 	}

@@ -124,7 +124,7 @@ func (f *ChannelFields) apply(c *rimewatch.Channel) (shown string) {
 	}
 	f.Secret.Set(&c.Secret, "")
 	if c.Kind == rimewatch.ChannelWebhook && f.Secret.Value == nil {
-		c.Secret = rimewatch.NewWebhookSecret()
+		c.Secret = httpapi.NewWebhookSecret()
 	}
 	return c.Secret
 }

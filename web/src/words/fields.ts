@@ -1,4 +1,4 @@
-// Code generated from field.go and derived.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.
+// Code generated from field.go by `go test . -run TestFieldsOfTheUI -update`. DO NOT EDIT.
 import { tr } from './tr';
 
 /** fields are the measurements that a reading may hold, by their numbers. */
