@@ -5,6 +5,7 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/capability"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -60,7 +61,7 @@ func judgeCooling(s *State, x *pass) {
 		if t = s.pool.claim(ruleCooling, s.active); t == nil {
 			return
 		}
-		t.peak = unit.FixedOf(m.v)
+		t.peak = state.FixedOf(m.v)
 		t.enter(zoneBeyond, zoneClear, s.cool.Since(), false)
 	}
 	n := len(*x.out)

@@ -2,7 +2,7 @@ package alert
 
 import (
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/unit"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // exposed are the rules beyond whose limits time adds up. The others are judged by the
@@ -31,16 +31,16 @@ const (
 // and the minutes that loggers for vaccines count are sums. Its windows look back from
 // the newest sample; what left them is forgotten.
 type exposure struct {
-	of       uint8      // rule + 1, 0 = nobody's
-	bits     uint8      // see onWarn
-	at       unit.Stamp // the newest sample
-	told     unit.Stamp // the sum of a day was reached
-	warn     stretch    // newest run beyond the warning limit
-	crit     stretch    // … beyond the critical one
-	warned   window     // runs before it, over twice the warning's delay
-	critical window     // …, over twice the critical one's
-	lasted   window     // beyond the warning limit, over four hours
-	day      daySum     // beyond the limit whose minutes a day are counted
+	of       uint8       // rule + 1, 0 = nobody's
+	bits     uint8       // see onWarn
+	at       state.Stamp // the newest sample
+	told     state.Stamp // the sum of a day was reached
+	warn     stretch     // newest run beyond the warning limit
+	crit     stretch     // … beyond the critical one
+	warned   window      // runs before it, over twice the warning's delay
+	critical window      // …, over twice the critical one's
+	lasted   window      // beyond the warning limit, over four hours
+	day      daySum      // beyond the limit whose minutes a day are counted
 }
 
 const (
@@ -56,7 +56,7 @@ const (
 
 // stretch is a run beyond a limit: from its first sample, or the first after a silence in
 // it, until it is known not to hold. It began before the silences in it.
-type stretch struct{ began, from, to unit.Stamp }
+type stretch struct{ began, from, to state.Stamp }
 
 // since is the part of the run from a moment on.
 func (s *stretch) since(from rimewatch.Time) rimewatch.Time {
@@ -65,8 +65,8 @@ func (s *stretch) since(from rimewatch.Time) rimewatch.Time {
 
 // tail is where a row of slots stands in time.
 type tail struct {
-	head  unit.Stamp // the newest slot begins
-	carry uint8      // 256ths of a unit that no slot holds yet
+	head  state.Stamp // the newest slot begins
+	carry uint8       // 256ths of a unit that no slot holds yet
 }
 
 type window struct {
@@ -96,7 +96,7 @@ func (r row) advance(to rimewatch.Time) {
 	head := r.head.Time()
 	if !r.head.Set() || to-head >= rimewatch.Time(len(r.slots))*r.width {
 		clear(r.slots)
-		*r.tail = tail{head: unit.StampOf(to - to%r.width)}
+		*r.tail = tail{head: state.StampOf(to - to%r.width)}
 		return
 	}
 	n := int((to - head) / r.width)
@@ -105,7 +105,7 @@ func (r row) advance(to rimewatch.Time) {
 	}
 	copy(r.slots[n:], r.slots)
 	clear(r.slots[:n])
-	r.head = unit.StampOf(head + rimewatch.Time(n)*r.width)
+	r.head = state.StampOf(head + rimewatch.Time(n)*r.width)
 }
 
 // slot is when the slot begins that a moment is in.
@@ -246,7 +246,7 @@ func (s *State) counts(x *pass, i rule) rimewatch.Time {
 // e, for at most so long.
 func (y *exposure) follow(b *bounds, e, most rimewatch.Time, warn, crit bool) {
 	at := y.at.Time()
-	y.at = unit.StampOf(e)
+	y.at = state.StampOf(e)
 	y.bits &^= fullWarn | fullCrit | fullLasting | fullDay
 	y.advance(b, e)
 	y.run(&y.warn, onWarn, defrostWarn, at, e, most, warn, b)
@@ -257,7 +257,7 @@ func (y *exposure) follow(b *bounds, e, most rimewatch.Time, warn, crit bool) {
 func (y *exposure) run(r *stretch, on, defrost uint8, at, e, most rimewatch.Time, is bool, b *bounds) {
 	was := y.bits&on != 0
 	if was {
-		r.to = unit.StampOf(min(e, at+most))
+		r.to = state.StampOf(min(e, at+most))
 	}
 	if is && !(was && r.to.Time() == e) {
 		y.settle(r, defrost, b)
@@ -447,11 +447,11 @@ func (y *exposure) begin(b *bounds, at, most rimewatch.Time) {
 		on, defrost uint8
 	}{{&y.warn, onWarn, defrostWarn}, {&y.crit, onCrit, defrostCrit}} {
 		if on&r.on != 0 {
-			r.run.to = unit.StampOf(max(r.run.from.Time(), min(at, y.at.Time()+most)))
+			r.run.to = state.StampOf(max(r.run.from.Time(), min(at, y.at.Time()+most)))
 		}
 		y.settle(r.run, r.defrost, b)
 		if *r.run = (stretch{}); on&r.on != 0 {
-			now := unit.StampOf(at)
+			now := state.StampOf(at)
 			*r.run = stretch{now, now, now}
 		}
 	}
@@ -506,26 +506,4 @@ func (g gap) usual(otherwise rimewatch.Time) rimewatch.Time {
 		return otherwise
 	}
 	return rimewatch.Time(g)
-}
-
-// moments are all that are remembered.
-func (y *exposure) moments() []*unit.Stamp {
-	return []*unit.Stamp{&y.at, &y.told, &y.warn.began, &y.warn.from, &y.warn.to, &y.crit.began, &y.crit.from, &y.crit.to, &y.warned.head, &y.critical.head, &y.lasted.head, &y.day.head}
-}
-
-func (y *exposure) code(c *unit.Codec) {
-	c.Bytes(&y.of)
-	if y.of == 0 {
-		return
-	}
-	c.Bytes(&y.bits)
-	c.Check(y.of <= uint8(numRules) && exposed&(1<<(y.of-1)) != 0)
-	c.Stamps(y.moments()...)
-	c.Bytes(&y.warned.carry, &y.critical.carry, &y.lasted.carry, &y.day.carry)
-	for _, slots := range [...][]uint8{y.warned.slots[:], y.critical.slots[:], y.lasted.slots[:], y.day.slots[:]} {
-		for i := range slots {
-			c.Bytes(&slots[i])
-			c.Check(slots[i] <= slotFull)
-		}
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // courses never stay beyond a limit for its delay, and are beyond it nearly always.
@@ -210,35 +209,6 @@ func TestDefrostsDoNotAddUp(t *testing.T) {
 	}
 	log := slices.DeleteFunc(u.log, func(t Transition) bool { return t.At < epoch+2*rimewatch.Day })
 	if diff := cmp.Diff([]string{}, summary(log)); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestStateOfTheVersionBefore: an alert that is active, and what lasts, are read from a
-// state that knew of nothing that adds up.
-func TestStateOfTheVersionBefore(t *testing.T) {
-	u := newDevice(t, configOf("walkin_freezer"))
-	u.run(`
-		0m -14
-		70m -14
-		80m -13.5`)
-	own := u.s.State
-	w := unit.Writer([]byte{withExposure - 1})
-	own.code(&w, withExposure-1)
-	b, _ := w.Done()
-	u.s.State = State{}
-	if rest, err := u.s.State.DecodeBinary(b); err != nil || len(rest) > 0 {
-		t.Fatal(err, rest)
-	}
-	u.run(`
-		90m -20
-		94m -20
-		96m tick`)
-	want := []string{
-		"1h opened high_temperature warning since 0s value -14 peak -14 limit -15",
-		"1h35m resolved high_temperature warning since 0s value -20 peak -13.5 limit -15",
-	}
-	if diff := cmp.Diff(want, summary(u.log)); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -74,7 +75,7 @@ func renewFit(s *State, c *Config) {
 func (c *Config) fits() (sum uint16) {
 	for i, limit := range [...]*float64{c.Limits.TempMin, c.Limits.TempMax} {
 		if limit != nil {
-			sum += uint16(unit.FixedOf(*limit)/1000+4000) * uint16(31*i+1)
+			sum += uint16(state.FixedOf(*limit)/1000+4000) * uint16(31*i+1)
 		}
 	}
 	return sum & (1<<14 - 1)

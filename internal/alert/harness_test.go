@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -64,7 +65,7 @@ func (m *machine) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return errState
+		return state.ErrDamaged
 	}
 	*m = fresh
 	return nil

@@ -2,7 +2,7 @@ package alert
 
 import (
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/unit"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // heldLongest is how long beyond its limit a zone may be at most before an alert
@@ -31,7 +31,7 @@ func (s *State) keepBack(x *pass, t *track, b *bounds, kind rimewatch.Transition
 		if !ok {
 			return false
 		}
-		s.kept, s.stated = true, unit.StampOf(until)
+		s.kept, s.stated = true, state.StampOf(until)
 		return true
 	case rimewatch.TransitionEscalated:
 		if !s.kept {
@@ -84,7 +84,7 @@ func (s *State) review(x *pass) {
 	b := s.zoneBounds(x.c, false)
 	until, ok := s.holds(x, t, &b)
 	if ok && x.p.Online {
-		s.stated = unit.StampOf(until)
+		s.stated = state.StampOf(until)
 		return
 	}
 	s.tell(x)
@@ -92,7 +92,7 @@ func (s *State) review(x *pass) {
 
 // tell opens the alerts that were kept back.
 func (s *State) tell(x *pass) {
-	s.kept, s.stated = false, unit.Stamp{}
+	s.kept, s.stated = false, state.Stamp{}
 	b := s.zoneBounds(x.c, false)
 	*x.out = append(*x.out, s.transition(x, ruleHigh, &b, rimewatch.TransitionOpened))
 }

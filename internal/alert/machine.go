@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -520,4 +521,4 @@ func secondValue(u *unit.State, i rule) float64 {
 	}
 }
 
-func round(v float64) float64 { return unit.FixedOf(v).Float() }
+func round(v float64) float64 { return state.FixedOf(v).Float() }

@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -34,7 +35,7 @@ func (s *State) judgeBroken(x *pass, broken rimewatch.Fields, jump float64) {
 	if t := s.pool.track(ruleFault); t != nil || m.z == zoneBeyond {
 		s.judgeSensor(x, ruleFault, t, m, 0)
 		if t = s.pool.track(ruleFault); t != nil && together != 0 { // remembered until it is resolved
-			t.peak = unit.Fixed(together) | unit.Fixed(x.u.Mixup())<<rimewatch.NumCore | t.peak&stoodStill
+			t.peak = state.Fixed(together) | state.Fixed(x.u.Mixup())<<rimewatch.NumCore | t.peak&stoodStill
 		}
 	}
 	for set := broken | rimewatch.Fields(s.pool.rules>>ruleFaultOf)&rimewatch.CoreFields; set != 0; set &= set - 1 {
@@ -136,7 +137,7 @@ func judgeMissing(s *State, x *pass) {
 	switch {
 	case t == nil:
 	case shared&missing != 0:
-		t.peak = unit.Fixed(shared & missing)
+		t.peak = state.Fixed(shared & missing)
 	case shared != 0 || x.u.Fresh() == x.e:
 		b := s.bounds(x, ruleStale)
 		s.judge(x, ruleStale, &b, sample{})
@@ -207,7 +208,7 @@ func (s *State) openStale(x *pass, i rule, since rimewatch.Time) {
 
 // stoodStill marks in what is remembered of sensor_fault that the zone showed one number all
 // the time.
-const stoodStill = unit.Fixed(1) << 30
+const stoodStill = state.Fixed(1) << 30
 
 // sensorName names what is wrong with the sensor of a measurement, or was until just now.
 func sensorName(u *unit.State, f rimewatch.Field, t *track) string {

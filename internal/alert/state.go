@@ -5,21 +5,22 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/capability"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // State is the memory of the rules for one device. The zero value is a device
 // without alerts. It holds no pointers: a copy is a snapshot.
 type State struct {
-	seenAt     rimewatch.Time // arrival of the newest reading
-	aliveUntil rimewatch.Time // signs of life prove the device alive up to here
-	holdUntil  rimewatch.Time // timers wait for a first reading after a silence
+	seenAt     rimewatch.Time `state:"unmoved"` // arrival of the newest reading
+	aliveUntil rimewatch.Time `state:"unmoved"` // signs of life prove the device alive up to here
+	holdUntil  rimewatch.Time `state:"unmoved"` // timers wait for a first reading after a silence
 	active     ruleSet        // with an active alert
 	inhibited  ruleSet        // whose alert an open prediction inhibits
 	spoke      ruleSet        // departing rules whose alert has been past its fixed limit: it is not inhibited again
 	live       ruleSet        // whose newest value was recent when it arrived
-	paused     unit.Stamp     // since when running rules are not judged; 0 = they are
-	stated     unit.Stamp     // when the alert that is kept back is raised, whatever happens
+	paused     state.Stamp    // since when running rules are not judged; 0 = they are
+	stated     state.Stamp    // when the alert that is kept back is raised, whatever happens
 	outside    float32        // share of about a week that the zone was above its limits, or below them as a negative one
 	gone       bool           // offline as far as the state was informed
 	graced     bool           // the warning of the present excursion waits for a declared defrost
@@ -37,8 +38,8 @@ type State struct {
 	elsewhere  bool             // it ended since the thermostat cycles at another level
 	edited     ruleSet          // whose limits are others since a moment ago; the next Tick supersedes
 	zoneGap    gap
-	zoneSeen   unit.Stamp // the product temperature that zoneGap was learnt from last
-	odd        unit.Stamp // by arrival: a product temperature that was put aside counts if no other has by then
+	zoneSeen   state.Stamp // the product temperature that zoneGap was learnt from last
+	odd        state.Stamp `state:"unmoved"` // by arrival: a product temperature that was put aside counts if no other has by then
 }
 
 func (s *State) isActive(i rule) bool { return s.active&(1<<i) != 0 }
@@ -104,11 +105,11 @@ func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation,
 		s.relearn(&x, rimewatch.RelearnSilence)
 	}
 	if v, ok := x.value(rimewatch.ProductZoneTemp); ok {
-		s.odd = unit.Stamp{}
+		s.odd = state.Stamp{}
 		s.judgeZone(&x, v)
 		judgeCooling(s, &x)
 	} else if x.recent && !s.odd.Set() && unit.Unreached(u) {
-		s.odd = unit.StampOf(now + confirmWithin)
+		s.odd = state.StampOf(now + confirmWithin)
 	}
 	judgeWarming(s, &x)
 	if c.Rules != 0 {
@@ -130,7 +131,7 @@ func (s *State) pause(x *pass) {
 	judged := x.o.Warm || x.u.Slow() || !x.u.RunningKnown()
 	switch {
 	case !judged && !s.paused.Set():
-		s.paused = unit.StampOf(x.e)
+		s.paused = state.StampOf(x.e)
 	case judged && s.paused.Set():
 		d := x.e - s.paused.Time()
 		for set := s.pool.rules; set != 0; set &= set - 1 {
@@ -138,7 +139,7 @@ func (s *State) pause(x *pass) {
 				s.pool.track(i).shift(d)
 			}
 		}
-		s.paused = unit.Stamp{}
+		s.paused = state.Stamp{}
 	}
 }
 
@@ -421,7 +422,7 @@ func (s *State) end(i rule) {
 	s.spoke &^= 1 << i
 	switch i {
 	case ruleHigh:
-		s.kept, s.stated = false, unit.Stamp{}
+		s.kept, s.stated = false, state.Stamp{}
 	case ruleLow:
 		s.runsLow = false
 	default: // nothing else is remembered of it

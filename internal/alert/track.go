@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/unit"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // The times that hold for every rule.
@@ -31,10 +31,10 @@ const (
 // A track follows one condition of one device through pending, active and
 // clearing. Everything in it is event time, but start after a resolve.
 type track struct {
-	peak  unit.Fixed
-	mark  unit.Stamp // when the value entered its zone relative to the warning limit
-	cmark unit.Stamp // … relative to the critical limit
-	start unit.Stamp // active: start of the condition; else when the last alert resolved
+	peak  state.Fixed
+	mark  state.Stamp // when the value entered its zone relative to the warning limit
+	cmark state.Stamp // … relative to the critical limit
+	start state.Stamp // active: start of the condition; else when the last alert resolved
 	bits  uint16
 }
 
@@ -143,7 +143,7 @@ func (t *track) take(m sample, b *bounds, e rimewatch.Time, active, anew bool) {
 		t.put(bitByTime, true)
 	}
 	t.enter(m.z, m.cz, e, active)
-	f := unit.FixedOf(m.v)
+	f := state.FixedOf(m.v)
 	switch {
 	case m.second != t.is(bitSecond):
 		// An active alert keeps the measure it opened with until only the
@@ -170,7 +170,7 @@ func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
 	}
 	if was != z {
 		t.setPart(zoneShift, 3, uint16(z))
-		t.mark = unit.StampOf(e)
+		t.mark = state.StampOf(e)
 		if active && z == zoneBeyond && (was == zoneClear || was == zoneReturning) {
 			t.setPart(occShift, maxOccurrences, uint16(min(t.occurrences()+1, maxOccurrences)))
 		}
@@ -180,7 +180,7 @@ func (t *track) enter(z, cz zone, e rimewatch.Time, active bool) {
 	}
 	if t.czone() != cz {
 		t.setPart(czoneShift, 3, uint16(cz))
-		t.cmark = unit.StampOf(e)
+		t.cmark = state.StampOf(e)
 	}
 }
 
@@ -292,19 +292,19 @@ func (t *track) open(b *bounds, x rimewatch.Time) {
 	t.put(bitFlapping, flaps >= flapLimit)
 	t.setPart(flapShift, 3, uint16(flaps))
 	t.setPart(occShift, maxOccurrences, 1)
-	t.start = unit.StampOf(start)
+	t.start = state.StampOf(start)
 }
 
 // close ends the alert and keeps what a next one needs to know.
 func (t *track) close(now rimewatch.Time) {
 	t.bits &= zoneBits | 3<<flapShift
-	t.start = unit.StampOf(now)
+	t.start = state.StampOf(now)
 }
 
 // shift moves running clocks by the time for which they stood still.
 func (t *track) shift(d rimewatch.Time) {
-	t.mark = unit.StampOf(t.mark.Time() + d)
-	t.cmark = unit.StampOf(t.cmark.Time() + d)
+	t.mark = state.StampOf(t.mark.Time() + d)
+	t.cmark = state.StampOf(t.cmark.Time() + d)
 }
 
 // idle reports whether the track holds nothing but the memory of an alert.

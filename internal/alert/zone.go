@@ -2,6 +2,7 @@ package alert
 
 import (
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 	"github.com/rimewatch/rimewatch/internal/weeks"
 )
@@ -95,7 +96,7 @@ func (s *State) judgeZone(x *pass, v float64) {
 	if s.zoneSeen.Set() && x.e > s.zoneSeen.Time() {
 		s.zoneGap.learn(x.e - s.zoneSeen.Time())
 	}
-	s.zoneSeen = unit.StampOf(x.e)
+	s.zoneSeen = state.StampOf(x.e)
 	// Also of idle rules: an edit of the limits may wake them.
 	const both = 1<<ruleHigh | 1<<ruleLow
 	s.live &^= both
@@ -143,7 +144,7 @@ func (s *State) confirmOdd(x *pass) {
 	if !s.odd.Set() || s.odd.Time() > x.now {
 		return
 	}
-	s.odd = unit.Stamp{}
+	s.odd = state.Stamp{}
 	if v, at, ok := unit.Confirm(x.u); ok {
 		measured := *x
 		measured.e, measured.o, measured.mayOpen = at, &unit.Observation{At: at}, false // what it opens is due by the clock
@@ -167,9 +168,9 @@ func (s *State) unseen(x *pass, i rule, b *bounds) {
 		return
 	}
 	if s.warnBefore.mark == t.mark {
-		s.warnBefore = before{first: unit.StampOf(x.e), mark: unit.StampOf(from), within: unit.StampOf(x.e - x.o.Gap)}
+		s.warnBefore = before{first: state.StampOf(x.e), mark: state.StampOf(from), within: state.StampOf(x.e - x.o.Gap)}
 	}
-	t.mark = unit.StampOf(from)
+	t.mark = state.StampOf(from)
 }
 
 // passed notes which limits of rule i the temperature has passed in this pass.

@@ -20,12 +20,13 @@ const module = "github.com/rimewatch/rimewatch"
 // files and networks, and what is listed.
 var pure = map[string][]string{
 	"internal/weeks":          nil,
-	"internal/unit":           nil,
-	"internal/capability":     {module + "/internal/unit"},
-	"internal/alert":          {module + "/internal/unit", module + "/internal/capability", module + "/internal/weeks"},
-	"internal/predict":        {module + "/internal/unit"},
-	"internal/health":         nil,
-	"internal/presence":       nil,
+	"internal/state":          nil,
+	"internal/unit":           {module + "/internal/state"},
+	"internal/capability":     {module + "/internal/state", module + "/internal/unit"},
+	"internal/alert":          {module + "/internal/state", module + "/internal/unit", module + "/internal/capability", module + "/internal/weeks"},
+	"internal/predict":        {module + "/internal/state", module + "/internal/unit"},
+	"internal/health":         {module + "/internal/state"},
+	"internal/presence":       {module + "/internal/state"},
 	"internal/outage":         nil,
 	"internal/photo":          nil,
 	"internal/record":         nil,
@@ -45,7 +46,7 @@ var pure = map[string][]string{
 	"internal/ticket":         nil,
 	"internal/inlet":          {module + "/internal/wire", "github.com/expr-lang/expr", "github.com/influxdata/line-protocol/v2"},
 	"internal/logfile":        {module + "/internal/inlet", "golang.org/x/text/encoding/charmap", "golang.org/x/text/encoding/japanese"},
-	"internal/engine":         {module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
+	"internal/engine":         {module + "/internal/state", module + "/internal/unit", module + "/internal/alert", module + "/internal/health", module + "/internal/predict", module + "/internal/presence"},
 }
 
 // may lists, for every package that is not pure, which of ours it may import

@@ -20,7 +20,7 @@ var nevers = []struct {
 }{
 	{
 		"what decides knows neither where its inputs come from nor where its verdicts go",
-		[]string{"internal/unit", "internal/capability", "internal/weeks", "internal/alert", "internal/predict", "internal/health", "internal/presence", "internal/deadline", "internal/dense", "internal/engine", "internal/outage"},
+		[]string{"internal/state", "internal/unit", "internal/capability", "internal/weeks", "internal/alert", "internal/predict", "internal/health", "internal/presence", "internal/deadline", "internal/dense", "internal/engine", "internal/outage"},
 		[]string{"internal/store", "internal/ingest", "internal/httpapi", "internal/realtime", "internal/notify", "internal/account", "internal/wire", "internal/app"},
 	},
 	{

@@ -1,7 +1,10 @@
 package capability
 
 import (
+	"math"
+
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -10,46 +13,46 @@ import (
 type State struct {
 	usual
 
-	born   unit.Stamp    // first zone temperature
-	at     unit.Stamp    // newest
-	recent [2]unit.Fixed // the two readings before it, newest first
-	zone   unit.Fixed    // median of three
-	seen   uint8         // readings behind it, up to 3
+	born   state.Stamp    // first zone temperature
+	at     state.Stamp    // newest
+	recent [2]state.Fixed // the two readings before it, newest first
+	zone   state.Fixed    // median of three
+	seen   uint8          // readings behind it, up to 3
 
 	turn                // of the zone, where no compressor is seen
 	onFor, offFor uint8 // readings in a row that show it running, or standing
 	runs          bool  // as two readings in a row have shown
-	began         unit.Fixed
-	edge          unit.Fixed // zone at the first reading of a start or stop that a second one has to confirm
+	began         state.Fixed
+	edge          state.Fixed // zone at the first reading of a start or stop that a second one has to confirm
 
-	idle      unit.Stamp // beyond the usual start and not running since
-	stalled   unit.Stamp // beyond it and not falling since
-	out       unit.Stamp // surely beyond it since
-	top       unit.Fixed // warmest since the zone last fell
-	marks     [2]mark    // of the zone while it is beyond, the newer first
-	fails     uint8      // starts that failed meanwhile
-	ran       uint8      // readings that showed it running since stalled, saturating
-	excuse    excuse     // for not running
-	worstStay float32    // s, the longest of not falling that ended by itself, fading
+	idle      state.Stamp // beyond the usual start and not running since
+	stalled   state.Stamp // beyond it and not falling since
+	out       state.Stamp // surely beyond it since
+	top       state.Fixed // warmest since the zone last fell
+	marks     [2]mark     // of the zone while it is beyond, the newer first
+	fails     uint8       // starts that failed meanwhile
+	ran       uint8       // readings that showed it running since stalled, saturating
+	excuse    excuse      // for not running
+	worstStay float32     // s, the longest of not falling that ended by itself, fading
 
 	cause Cause
-	since unit.Stamp // of demand without cooling
-	limit float32    // °C, begin and margin when it was found
-	stop  float32    // °C, the usual stop then
-	downs uint8      // runs down to it since
-	other uint8      // full cycles of the thermostat elsewhere since
-	cold  unit.Stamp // below limit since
+	since state.Stamp // of demand without cooling
+	limit float32     // °C, begin and margin when it was found
+	stop  float32     // °C, the usual stop then
+	downs uint8       // runs down to it since
+	other uint8       // full cycles of the thermostat elsewhere since
+	cold  state.Stamp // below limit since
 }
 
 // mark is the zone at a moment.
 type mark struct {
-	zone unit.Fixed
-	at   unit.Stamp
+	zone state.Fixed
+	at   state.Stamp
 }
 
 // turn follows the zone from one turning point to the next.
 type turn struct {
-	extreme unit.Fixed
+	extreme state.Fixed
 	falling bool
 }
 
@@ -146,14 +149,14 @@ func (s *State) Observe(u *unit.State, o *unit.Observation, hold, outside bool, 
 }
 
 // take puts the zone through a median of three: one odd reading is none.
-func (s *State) take(v unit.Fixed, at rimewatch.Time) (dt rimewatch.Time) {
+func (s *State) take(v state.Fixed, at rimewatch.Time) (dt rimewatch.Time) {
 	if s.at.Set() {
 		dt = max(0, at-s.at.Time())
 	} else {
-		s.born = unit.StampOf(at)
+		s.born = state.StampOf(at)
 		s.high, s.extreme = float32(v.Float()), v
 	}
-	s.at = unit.StampOf(at)
+	s.at = state.StampOf(at)
 	if s.seen >= 2 {
 		a, b := s.recent[0], s.recent[1]
 		s.takeNoise(v, a, b)
@@ -171,9 +174,9 @@ func (s *State) age() rimewatch.Time { return s.at.Time() - s.born.Time() }
 // stand lets the clocks stand: what happened meanwhile is not known, or without mains no
 // unit can cool.
 func (s *State) stand(dt rimewatch.Time) {
-	for _, m := range []*unit.Stamp{&s.idle, &s.stalled, &s.out, &s.cold} {
+	for _, m := range []*state.Stamp{&s.idle, &s.stalled, &s.out, &s.cold} {
 		if m.Set() {
-			*m = unit.StampOf(m.Time() + dt)
+			*m = state.StampOf(m.Time() + dt)
 		}
 	}
 }
@@ -235,7 +238,7 @@ func (s *State) followTurns(step float32, learns bool) (down bool) {
 	if s.learnt() {
 		by = max(by, turnShare*s.span())
 	}
-	limit := unit.FixedOf(float64(by))
+	limit := state.FixedOf(float64(by))
 	switch {
 	case s.falling && s.zone < s.extreme || !s.falling && s.zone > s.extreme:
 		s.extreme = s.zone
@@ -282,11 +285,11 @@ func (s *State) threshold(slow bool, step float32) (begin, limit float32) {
 // without getting colder. A start is missed at its usual temperature; that it was missed is
 // sure a margin beyond it.
 func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32, slow bool) {
-	at := unit.StampOf(o.At)
+	at := state.StampOf(o.At)
 	if begin := s.begin(slow); s.cause == Met && v <= begin && !s.idle.Set() && s.fails == 0 && !o.FailedStart {
 		// The usual case, in which no margin matters: the zone is no warmer than where a run begins.
 		s.endStall(o.At)
-		s.out = unit.Stamp{}
+		s.out = state.Stamp{}
 		if !s.cold.Set() {
 			s.cold = at
 		}
@@ -294,7 +297,7 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	}
 	begin, limit := s.threshold(slow, step)
 	if v > limit {
-		s.cold = unit.Stamp{}
+		s.cold = state.Stamp{}
 	} else if !s.cold.Set() {
 		s.cold = at
 	}
@@ -305,7 +308,7 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 			if lasted := o.At - s.idle.Time(); lasted <= selfEnded && (s.learnt() || s.age() >= knownAfter) {
 				s.excuse.take(s.idle, lasted)
 			}
-			s.idle = unit.Stamp{}
+			s.idle = state.Stamp{}
 		}
 		s.fails = 0
 	case !s.idle.Set() && v > begin:
@@ -314,7 +317,7 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	if o.FailedStart {
 		s.fails = min(s.fails+1, mostCount-1)
 	}
-	fall := unit.FixedOf(float64(s.fall(step)))
+	fall := state.FixedOf(float64(s.fall(step)))
 	switch {
 	case v <= begin:
 		s.endStall(o.At)
@@ -328,7 +331,7 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 	}
 	switch {
 	case v <= (begin+limit)/2:
-		s.out = unit.Stamp{}
+		s.out = state.Stamp{}
 	case v > limit && !s.out.Set():
 		s.out, s.marks[0] = at, mark{s.zone, at}
 		s.marks[1] = s.marks[0]
@@ -351,7 +354,7 @@ func (s *State) endStall(at rimewatch.Time) {
 		usual := max(float32(mostAtOnce/second), growth*s.worstStay)
 		s.worstStay = max(s.worstStay, min(float32(min(lasted, mostWorst)/second), usual))
 	}
-	s.stalled = unit.Stamp{}
+	s.stalled = state.Stamp{}
 }
 
 // find opens demand without cooling when a clock has run out.
@@ -399,12 +402,12 @@ func (s *State) find(u *unit.State, at, interval rimewatch.Time, slow bool, most
 		return
 	}
 	s.limit, s.stop = limit, s.cutOut
-	s.cause, s.since, s.downs, s.other, s.cold = cause, began, 0, 0, unit.Stamp{}
+	s.cause, s.since, s.downs, s.other, s.cold = cause, began, 0, 0, state.Stamp{}
 }
 
 // stalls reports whether the zone has been beyond a temperature and not falling since a moment, for longer
 // than it does by itself.
-func (s *State) stalls(since unit.Stamp, at rimewatch.Time, beyond float32) bool {
+func (s *State) stalls(since state.Stamp, at rimewatch.Time, beyond float32) bool {
 	if !s.stalled.Set() || float32(s.zone.Float()) <= beyond {
 		return false
 	}
@@ -445,7 +448,7 @@ func (s *State) standing(u *unit.State) Cause {
 // followCause keeps the cause true: that a unit stands, or brings nothing down, is said until it runs, or the zone
 // falls. After that it must have stood for longer than it does by itself to be said again.
 func (s *State) followCause(u *unit.State, at rimewatch.Time, slow bool) {
-	fell := !s.stalled.Set() || s.stalled == unit.StampOf(at)
+	fell := !s.stalled.Set() || s.stalled == state.StampOf(at)
 	switch c := s.cause; {
 	case c == Begun && s.idle.Set() && at-s.idle.Time() > selfEnded, c == NoEffect && s.idle.Set() && at-s.idle.Time() > max(leastIdle, s.excuse.most()+u.Interval()):
 		s.cause = s.standing(u)
@@ -455,7 +458,7 @@ func (s *State) followCause(u *unit.State, at rimewatch.Time, slow bool) {
 		switch {
 		case u.RunningKnown() && s.runs && at-u.RunningSince() >= minute: // no start that fails lasts so long; its runs may bring something down from now on
 			s.cause, s.ran = Begun, 1
-			s.stalled, s.top = unit.StampOf(at), s.zone
+			s.stalled, s.top = state.StampOf(at), s.zone
 		case s.fails > 0:
 			s.cause = LockedRotor
 		}
@@ -482,9 +485,9 @@ func (s *State) end(u *unit.State, at rimewatch.Time, v float32, slow, outside b
 }
 
 func (s *State) met() {
-	s.cause, s.since, s.downs, s.other = Met, unit.Stamp{}, 0, 0
-	s.out = unit.Stamp{}
-	s.idle, s.stalled, s.fails, s.ran = unit.Stamp{}, unit.Stamp{}, 0, 0
+	s.cause, s.since, s.downs, s.other = Met, state.Stamp{}, 0, 0
+	s.out = state.Stamp{}
+	s.idle, s.stalled, s.fails, s.ran = state.Stamp{}, state.Stamp{}, 0, 0
 }
 
 // Relearn forgets what is usual.
@@ -527,23 +530,8 @@ func (s *State) Known(u *unit.State) bool {
 	return s.age() >= knownAfter && (s.learnt() || u.Interval() > slowAfter || u.Modulated())
 }
 
-// Code codes the state.
-func (s *State) Code(c *unit.Codec) {
-	s.code(c)
-	c.Stamps(&s.born, &s.at, &s.idle, &s.stalled, &s.out, &s.since, &s.cold, &s.marks[0].at, &s.marks[1].at)
-	c.Fixeds(&s.recent[0], &s.recent[1], &s.zone, &s.extreme, &s.began, &s.edge, &s.top, &s.marks[0].zone, &s.marks[1].zone)
-	c.Bytes(&s.seen, &s.onFor, &s.offFor, &s.fails, &s.ran, (*uint8)(&s.cause), &s.downs, &s.other)
-	s.excuse.code(c)
-	c.Floats(&s.worstStay, &s.limit, &s.stop)
-	c.Bools(&s.falling, &s.runs)
-	c.Check(s.seen <= 3 && s.cause < numCauses && s.downs <= downsEnd && s.other <= othersEnd)
-}
-
-// Move moves every moment that is remembered by so many milliseconds.
-func (s *State) Move(by rimewatch.Time) {
-	for _, m := range []*unit.Stamp{&s.born, &s.at, &s.idle, &s.stalled, &s.out, &s.since, &s.cold, &s.marks[0].at, &s.marks[1].at, &s.excuse.newest} {
-		if m.Set() {
-			*m = unit.StampOf(m.Time() + by)
-		}
-	}
+// Sound reports whether a state that was read could have been written.
+func (s *State) Sound() bool {
+	return s.seen <= 3 && s.cause < numCauses && s.downs <= downsEnd && s.other <= othersEnd && s.excuse.pairs <= leastPairs &&
+		!math.IsInf(float64(s.cutIn+s.cutOut+s.high), 0)
 }

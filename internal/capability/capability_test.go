@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -367,7 +368,7 @@ func TestExcuseIsNoAccident(t *testing.T) {
 	at := begins
 	stand := func(after, lasted rimewatch.Time) {
 		at += after
-		x.take(unit.StampOf(at), lasted)
+		x.take(state.StampOf(at), lasted)
 	}
 	for range 8 {
 		stand(6*hour, 20*minute)
@@ -377,12 +378,12 @@ func TestExcuseIsNoAccident(t *testing.T) {
 		t.Errorf("%d min are usual after one of 80, want 34", most/minute)
 	}
 	for _, after := range []rimewatch.Time{3 * hour, 5 * hour} {
-		if due := x.due(unit.StampOf(at + after)); due != (after > 4*hour) {
+		if due := x.due(state.StampOf(at + after)); due != (after > 4*hour) {
 			t.Errorf("due after %d h: %v", after/hour, due)
 		}
 	}
 	stand(3*hour, 10*minute)
-	if at += 3 * hour; !x.due(unit.StampOf(at)) {
+	if at += 3 * hour; !x.due(state.StampOf(at)) {
 		t.Error("the next one is no longer due after a short stand between")
 	}
 }
@@ -397,7 +398,7 @@ func TestSinceOfSlowOne(t *testing.T) {
 	for !b.s.stalled.Set() {
 		b.warm(15*minute, 2, steady(0))
 	}
-	b.s.stalled = unit.StampOf(b.at - 3*rimewatch.Day)
+	b.s.stalled = state.StampOf(b.at - 3*rimewatch.Day)
 	if b.warm(6*hour, 2, steady(0)) < 0 {
 		t.Fatal("not found")
 	}
@@ -435,15 +436,11 @@ func TestOneOddReading(t *testing.T) {
 // TestCodec: a state that is read behaves as the one that was written.
 func TestCodec(t *testing.T) {
 	b := dead(t)
-	c := unit.Writer(nil)
-	own := b.s
-	own.Code(&c)
-	list, _ := c.Done()
+	format := state.Of[State](1, 1)
+	list := format.Append(nil, &b.s)
 	var read State
-	c = unit.Reader(list)
-	read.Code(&c)
-	if rest, ok := c.Done(); !ok || len(rest) > 0 || read != b.s {
-		t.Errorf("%v, %d bytes left:\n%+v, was\n%+v", ok, len(rest), read, b.s)
+	if rest, err := format.Decode(list, &read); err != nil || len(rest) > 0 || read != b.s || !read.Sound() {
+		t.Errorf("%v, %d bytes left:\n%+v, was\n%+v", err, len(rest), read, b.s)
 	}
 	if len(list) > 160 {
 		t.Errorf("%d bytes", len(list))

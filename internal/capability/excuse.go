@@ -2,17 +2,17 @@ package capability
 
 import (
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/unit"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // excuse is why a unit may stand beyond its usual start for a while, as in its defrosts: for
 // how long it has done so and begun to cool by itself, and how soon it did again. Of both it
 // is the second that counts: one cut of the mains is no habit. Each time forgets a little of all.
 type excuse struct {
-	longest, twice uint16     // s, the two longest
-	nearest, apart uint16     // min from one to the next, the two shortest
-	newest         unit.Stamp // the newest began
-	pairs          uint8      // that apart was learnt from, up to leastPairs
+	longest, twice uint16      // s, the two longest
+	nearest, apart uint16      // min from one to the next, the two shortest
+	newest         state.Stamp // the newest began
+	pairs          uint8       // that apart was learnt from, up to leastPairs
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 // take takes one that began at a moment and ended by itself.
-func (x *excuse) take(began unit.Stamp, lasted rimewatch.Time) {
+func (x *excuse) take(began state.Stamp, lasted rimewatch.Time) {
 	length := uint16(min(lasted, mostWorst) / second)
 	if length < max(uint16(longPart*float32(x.twice)), uint16(leastLong/second)) || lasted <= leastIdle && !x.due(began) {
 		return
@@ -60,13 +60,6 @@ func (x *excuse) most() rimewatch.Time {
 
 // due reports whether the one that began at a moment may be as long as those before it: it comes
 // no sooner after the newest than they did.
-func (x *excuse) due(began unit.Stamp) bool {
+func (x *excuse) due(began state.Stamp) bool {
 	return x.pairs < leastPairs || x.apart < leastApart || !began.Set() || float32((began.Time()-x.newest.Time())/minute) >= duePart*float32(x.apart)
-}
-
-func (x *excuse) code(c *unit.Codec) {
-	c.Shorts(&x.longest, &x.twice, &x.nearest, &x.apart)
-	c.Stamps(&x.newest)
-	c.Bytes(&x.pairs)
-	c.Check(x.pairs <= leastPairs)
 }

@@ -1,10 +1,8 @@
 package capability
 
 import (
-	"math"
-
 	"github.com/rimewatch/rimewatch"
-	"github.com/rimewatch/rimewatch/internal/unit"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 const (
@@ -105,7 +103,7 @@ func (m *usual) follow(v float32, dt, age rimewatch.Time) {
 }
 
 // takeNoise takes three raw readings in a row, newest first.
-func (m *usual) takeNoise(a, b, c unit.Fixed) {
+func (m *usual) takeNoise(a, b, c state.Fixed) {
 	d := a - b - (b - c)
 	if m.noise == 0 {
 		m.noise = 0.05
@@ -133,9 +131,3 @@ func abs(v float32) float32 { return greater(v, -v) }
 
 // clamp bounds v to ±most.
 func clamp(v, most float32) float32 { return greater(-most, lesser(v, most)) }
-
-func (m *usual) code(c *unit.Codec) {
-	c.Floats(&m.cutIn, &m.cutOut, &m.scatter, &m.high, &m.noise)
-	c.Shorts(&m.starts, &m.stops)
-	c.Check(!math.IsInf(float64(m.cutIn+m.cutOut+m.high), 0))
-}

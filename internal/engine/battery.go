@@ -9,7 +9,7 @@ import (
 // by nothing that it measures.
 type battery struct {
 	opened rimewatch.Time // when its alert last opened, 0 = never
-	lowest rimewatch.Time // level in percent and 1 since then while it is active; 0 = it is not
+	lowest rimewatch.Time `state:"span"` // level in percent and 1 since then while it is active; 0 = it is not
 }
 
 // noLevel is remembered of a battery whose device says that it is low, and not how low.
@@ -66,10 +66,3 @@ func (b *battery) charged(c *Charge, now rimewatch.Time, out []alert.Transition)
 
 // resolved takes note that a person has resolved the alert.
 func (b *battery) resolved() { b.lowest = 0 }
-
-// move moves what is remembered by so many milliseconds.
-func (b *battery) move(by rimewatch.Time) {
-	if b.opened != 0 {
-		b.opened += by
-	}
-}

@@ -14,15 +14,15 @@ type behind struct {
 	other   sender // who was heard before it with another lag
 	several bool   // both go on sending, each by a clock of its own
 
-	floor         rimewatch.Time // the least lag of a device of which nothing ever comes in time, 0 = it is none
-	least, before rimewatch.Time // the least lag of this window, and of the one before it
+	floor         rimewatch.Time `state:"span"` // the least lag of a device of which nothing ever comes in time, 0 = it is none
+	least, before rimewatch.Time `state:"span"` // the least lag of this window, and of the one before it
 	from          rimewatch.Time // arrival of the window's first reading, 0 = none
 }
 
 // sender is a clock that readings of the device come from.
 type sender struct {
-	by    rimewatch.Time // what its event times are moved by before they are judged, 0 = nothing
-	lag   rimewatch.Time // of the reading that the ones after it are compared with
+	by    rimewatch.Time `state:"span"` // what its event times are moved by before they are judged, 0 = nothing
+	lag   rimewatch.Time `state:"span"` // of the reading that the ones after it are compared with
 	since rimewatch.Time // arrival of that reading, 0 = none
 	heard rimewatch.Time // arrival of its newest reading
 	steps bool           // it was in time until it came to be so far behind
@@ -134,35 +134,3 @@ func (b *behind) review(lag, now, offlineAfter rimewatch.Time) (found bool) {
 
 // stray is how much a lag may differ from the one before and be the same.
 func stray(offlineAfter rimewatch.Time) rimewatch.Time { return offlineAfter / 8 }
-
-// moments are all that is remembered by arrival.
-func (b *behind) moments() []*rimewatch.Time {
-	return []*rimewatch.Time{&b.since, &b.heard, &b.other.since, &b.other.heard, &b.from}
-}
-
-// flags are what is not a time, for a checkpoint.
-func (b *behind) flags() (set byte) {
-	for i, yes := range [...]bool{b.steps, b.other.steps, b.several} {
-		if yes {
-			set |= 1 << i
-		}
-	}
-	return set
-}
-
-// setFlags takes what flags returned, and reports whether it may be that.
-func (b *behind) setFlags(set byte) bool {
-	b.steps, b.other.steps, b.several = set&1 != 0, set&2 != 0, set&4 != 0
-	return set < 8
-}
-
-// setBack moves what is remembered when the service's clock is set back by so many
-// milliseconds (by < 0). The lag of a device with a clock of its own has become
-// smaller, as its next reading shows.
-func (b *behind) setBack(by rimewatch.Time) {
-	for _, t := range b.moments() {
-		if *t != 0 {
-			*t += by
-		}
-	}
-}

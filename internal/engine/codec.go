@@ -5,19 +5,18 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/alert"
 	"github.com/rimewatch/rimewatch/internal/health"
 	"github.com/rimewatch/rimewatch/internal/predict"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
 // stateVersion starts every encoded State, and is that of what surrounds its parts:
 // each of these has a length before it and a version of its own.
-const (
-	stateVersion  = 7
-	oldestVersion = 6 // knew one sender of a device
-)
+const stateVersion = 8
+
+var ownFormat = state.Of[own](1, 1)
 
 var errDamaged = errors.New("engine: damaged state")
 
@@ -29,35 +28,36 @@ var ErrAnew = errors.New("engine: a part of the state is of another version")
 func (s *State) AppendBinary(b []byte) []byte {
 	b = append(b, stateVersion)
 	for _, encode := range [...]func([]byte) []byte{
-		s.Presence.AppendBinary, s.Health.AppendBinary, s.Unit.AppendBinary, s.Alert.AppendBinary, s.Predict.AppendBinary, s.Verdicts.appendBinary,
+		s.Presence.AppendBinary, s.Health.AppendBinary, s.Unit.AppendBinary, s.Alert.AppendBinary, s.Predict.AppendBinary, s.own.appendBinary,
 	} {
 		start := len(b)
 		b = encode(append(b, 0, 0))
 		binary.LittleEndian.PutUint16(b[start:], uint16(len(b)-start-2)) //nolint:gosec // a part takes a few kilobytes at most
 	}
-	for _, t := range s.times(stateVersion) {
-		b = binary.AppendVarint(b, int64(*t))
-	}
-	return append(b, s.behind.flags())
+	return b
 }
 
-// times are the moments and spans that follow the parts.
-func (s *State) times(version byte) []*rimewatch.Time {
-	b := &s.behind
-	list := []*rimewatch.Time{&b.by, &b.lag, &b.since, &s.Maintained}
-	if version > oldestVersion {
-		list = append(list, &b.heard, &b.other.by, &b.other.lag, &b.other.since, &b.other.heard, &b.floor, &b.least, &b.before, &b.from, &s.battery.opened, &s.battery.lowest)
+func (o *own) appendBinary(b []byte) []byte { return ownFormat.Append(b, o) }
+
+func (o *own) decodeBinary(b []byte) (rest []byte, err error) {
+	rest, err = ownFormat.Decode(b, o)
+	if err == nil && !o.sound() {
+		err = state.ErrDamaged
 	}
-	return list
+	return rest, err
 }
+
+// sound reports whether what was read could have been written.
+func (o *own) sound() bool { return min(o.behind.by, o.behind.other.by, o.behind.floor) >= 0 }
 
 // UnmarshalBinary reads what AppendBinary wrote. After ErrAnew s is whole; after
 // another error it may have changed in part.
 func (s *State) UnmarshalBinary(b []byte) error {
-	if len(b) == 0 || b[0] < oldestVersion || b[0] > stateVersion {
+	version := state.Version(b)
+	if version < oldestFormer || version > stateVersion {
 		return errors.New("engine: unknown version of state")
 	}
-	version, rest := b[0], b[1:]
+	rest := b[1:]
 	var anew error
 	part := func(decode func([]byte) ([]byte, error)) error {
 		if len(rest) < 2 || len(rest)-2 < int(binary.LittleEndian.Uint16(rest)) {
@@ -84,26 +84,20 @@ func (s *State) UnmarshalBinary(b []byte) error {
 	if err := errors.Join(learnt, part(s.Predict.DecodeBinary)); err != nil {
 		s.Unit, s.Predict, anew = unit.State{}, predict.State{}, ErrAnew
 	}
-	if err := part(s.Verdicts.decodeBinary); err != nil {
-		return fmt.Errorf("engine: %w", err)
-	}
-	for _, t := range s.times(version) {
-		at, n := binary.Varint(rest)
-		if n <= 0 {
-			return errDamaged
+	var err error
+	if version < stateVersion {
+		err = part(s.Verdicts.decodeFormer)
+		if err == nil {
+			rest, err = s.own.decodeFormer(rest, version)
 		}
-		*t, rest = rimewatch.Time(at), rest[n:]
+	} else {
+		err = part(s.own.decodeBinary)
 	}
-	switch {
-	case version == oldestVersion:
-		s.behind.heard = s.behind.since
-	case len(rest) == 0 || !s.behind.setFlags(rest[0]):
-		return errDamaged
-	default:
-		rest = rest[1:]
+	if err == nil && len(rest) > 0 {
+		err = errDamaged
 	}
-	if len(rest) != 0 || min(s.behind.by, s.behind.other.by, s.behind.floor) < 0 {
-		return errDamaged
+	if err != nil {
+		return fmt.Errorf("engine: %w", err)
 	}
 	return anew
 }

@@ -53,11 +53,15 @@ type State struct {
 	Alert    alert.State
 	Health   health.State
 	Predict  predict.State
-	Verdicts Verdicts
-	behind   behind
-	battery  battery
+	own
+}
 
-	Maintained rimewatch.Time // end of the last maintenance window that is over
+// own is what no package beneath the engine remembers.
+type own struct {
+	Verdicts   Verdicts
+	behind     behind
+	battery    battery
+	Maintained rimewatch.Time `state:"unmoved"` // end of the last maintenance window that is over
 }
 
 // reading takes a reading that was newly stored. last marks the device's last
@@ -162,10 +166,9 @@ func (s *State) Deadline(c *Config, down []presence.Downtime) rimewatch.Time {
 // go with it unless the device's own clock has been telling the new time all
 // along.
 func (s *State) SetBack(by, now rimewatch.Time) {
-	s.behind.setBack(by)
+	ownFormat.Move(&s.own, by) // the lag of a device with a clock of its own has become smaller, as its next reading shows
 	events := s.Unit.At()-now > -by/2
 	s.Presence.Move(by)
-	s.battery.move(by)
 	s.Alert.Move(by, true, false)
 	if events {
 		s.moveEvents(by)

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
-	"errors"
 	"math"
 	"slices"
 
@@ -54,25 +52,4 @@ func (f *Verdicts) count(v rimewatch.Verdict, by int) {
 	if i := slices.Index(rimewatch.Verdicts[:], v); i >= 0 {
 		f[i] = uint16(max(0, min(math.MaxUint16, int(f[i])+by)))
 	}
-}
-
-func (f *Verdicts) appendBinary(b []byte) []byte {
-	for _, n := range f {
-		b = binary.AppendUvarint(b, uint64(n))
-	}
-	return b
-}
-
-func (f *Verdicts) decodeBinary(b []byte) (rest []byte, err error) {
-	for i := range f {
-		if i > 2 && len(b) == 0 {
-			break // written before there was this verdict
-		}
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v > math.MaxUint16 {
-			return nil, errors.New("damaged verdicts")
-		}
-		f[i], b = uint16(v), b[n:]
-	}
-	return b, nil
 }

@@ -18,7 +18,7 @@ func TestPackedStates(t *testing.T) {
 		t.Fatal(err)
 	}
 	var s engine.State
-	for _, at := range []struct{ days, most int }{{0, 500}, {1, 1200}, {28, 1830}} {
+	for _, at := range []struct{ days, most int }{{0, 500}, {1, 1200}, {28, 1860}} {
 		for u.NextAt() < start+rimewatch.Time(at.days)*rimewatch.Day+rimewatch.Hour/3 {
 			r := u.Next()
 			s.Step(&cfg, nil, &engine.Input{Kind: engine.Reading, Reading: &r, Last: true}, r.At, nil)

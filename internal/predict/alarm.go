@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -26,11 +27,11 @@ type Transition struct {
 // alarm is the predictive alert of a device. There is one at a time: further
 // faults go into its evidence.
 type alarm struct {
-	since   unit.Stamp // the departure began
-	opened  unit.Stamp
-	renewed unit.Stamp // newest event that supports one that rests on events
-	lead    lead       // h, 0 without
-	score   float32    // of the diagnosis
+	since   state.Stamp // the departure began
+	opened  state.Stamp
+	renewed state.Stamp // newest event that supports one that rests on events
+	lead    lead        // h, 0 without
+	score   float32     // of the diagnosis
 	risk    float32
 	fault   uint8         // 0 = none active
 	departs unit.Channels // in its evidence as last reported
@@ -308,7 +309,7 @@ func (s *State) events(u *unit.State, f *findings) {
 
 // open opens an alert for a diagnosis.
 func (s *State) open(u *unit.State, at rimewatch.Time, d *diagnosis, f *findings, byEvent bool, out []Transition) []Transition {
-	s.alarm = alarm{opened: unit.StampOf(at), renewed: unit.StampOf(at), since: unit.StampOf(s.departedSince(at, byEvent)), byEvent: byEvent}
+	s.alarm = alarm{opened: state.StampOf(at), renewed: state.StampOf(at), since: state.StampOf(s.departedSince(at, byEvent)), byEvent: byEvent}
 	s.take(u, d, f, at)
 	s.alarm.critical = s.grave()
 	return append(out, s.transition(u, rimewatch.TransitionOpened, at, f))
@@ -413,7 +414,7 @@ func (s *State) follow(u *unit.State, o *unit.Observation, supported bool, d *di
 	s.keepName(u, at, d, f)
 	if faults[d.first].alert != faults[a.fault].alert {
 		out = s.resolve(u, at, rimewatch.EndedOtherFault, out)
-		s.alarm = alarm{opened: unit.StampOf(at), since: before.since, renewed: unit.StampOf(at)}
+		s.alarm = alarm{opened: state.StampOf(at), since: before.since, renewed: state.StampOf(at)}
 		s.take(u, d, f, at)
 		s.alarm.critical = s.grave()
 		return append(out, s.transition(u, rimewatch.TransitionOpened, at, f))
@@ -457,7 +458,7 @@ func (s *State) resolve(u *unit.State, at rimewatch.Time, why rimewatch.Ending, 
 	if q := &s.quick; why == rimewatch.EndedUnconfirmed {
 		// No window ever bore it out: whatever it was, it is not to cry again soon,
 		// and the less so the more often it has.
-		q.muted = unit.StampOf(at + suddenMute<<min(2*q.cried, 8))
+		q.muted = state.StampOf(at + suddenMute<<min(2*q.cried, 8))
 		q.cried = min(q.cried+1, 100)
 	}
 	s.alarm = alarm{}
@@ -502,7 +503,7 @@ func (s *State) Standing(u *unit.State) (st Standing, ok bool) {
 // it: the next window or event that supports it opens it anew.
 func (s *State) Dismiss(at rimewatch.Time) {
 	s.alarm, s.raised = alarm{pending: needPending - 1}, fiNone
-	s.quick.muted = unit.StampOf(max(s.quick.muted.Time(), at+dismissMute))
+	s.quick.muted = state.StampOf(max(s.quick.muted.Time(), at+dismissMute))
 }
 
 // dismissMute is how long single readings do not raise again what a person has

@@ -1,9 +1,8 @@
 package predict
 
 import (
-	"errors"
-
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -124,78 +123,30 @@ func (s *State) Hold() unit.Hold {
 	return 0
 }
 
-const stateVersion = 4
+// format is that of a State.
+var format = state.Of[State](5, 5)
 
-var errState = errors.New("predict: not an encoded state of this version")
-
-// AppendBinary appends the state for a checkpoint. Equal states give equal
-// bytes.
-func (s *State) AppendBinary(b []byte) []byte {
-	c := unit.Writer(append(b, stateVersion))
-	own := *s // the codec writes what it reads
-	own.code(&c)
-	b, _ = c.Done()
-	return b
-}
+// AppendBinary appends the state for a checkpoint. Equal states give equal bytes.
+func (s *State) AppendBinary(b []byte) []byte { return format.Append(b, s) }
 
 // DecodeBinary reads what AppendBinary wrote and returns the rest of b. After an
-// error s is as it was.
+// error s is unspecified.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
-	if len(b) == 0 || b[0] != stateVersion {
-		return nil, errState
+	if state.Version(b) == version4 {
+		rest, err = s.decodeFormer(b[1:])
+	} else {
+		rest, err = format.Decode(b, s)
 	}
-	c := unit.Reader(b[1:])
-	var fresh State
-	fresh.code(&c)
-	rest, ok := c.Done()
-	if !ok || fresh.alarm.fault >= numFaults || fresh.alarm.second >= numFaults || fresh.raised >= numFaults ||
-		fresh.hist.n > historyLen || fresh.hist.next >= historyLen {
-		return nil, errState
+	if err == nil && !s.sound() {
+		err = state.ErrDamaged
 	}
-	*s = fresh
-	return rest, nil
+	return rest, err
+}
+
+// sound reports whether a state that was read could have been written.
+func (s *State) sound() bool {
+	return s.alarm.fault < numFaults && s.alarm.second < numFaults && s.raised < numFaults && s.hist.n <= historyLen && s.hist.next < historyLen
 }
 
 // Move moves every moment that is remembered by so many milliseconds.
-func (s *State) Move(by rimewatch.Time) {
-	for _, t := range []*unit.Stamp{&s.quick.from, &s.quick.muted, &s.alarm.since, &s.alarm.opened, &s.alarm.renewed} {
-		if t.Set() {
-			*t = unit.StampOf(t.Time() + by)
-		}
-	}
-}
-
-func (s *State) code(c *unit.Codec) {
-	for ch := range trendChannels {
-		for i := range historyLen {
-			v := s.hist.get(ch, i)
-			c.Signed(&v)
-			s.hist.put(ch, i, v)
-		}
-	}
-	c.Bytes(&s.hist.next, &s.hist.n, &s.raised)
-	s.quick.code(c)
-	s.alarm.code(c)
-}
-
-func (q *quick) code(c *unit.Codec) {
-	for i := range q.early {
-		for k := range q.early[i] {
-			c.Reals(&q.early[i][k].mean, &q.early[i][k].vari)
-			c.Shorts(&q.early[i][k].n)
-		}
-	}
-	for i := range q.mean {
-		c.Floats(&q.mean[i])
-	}
-	c.Stamps(&q.from, &q.muted)
-	c.Floats(&q.tripAmp)
-	c.Bytes(&q.n, &q.steady, &q.cried)
-}
-
-func (a *alarm) code(c *unit.Codec) {
-	c.Stamps(&a.since, &a.opened, &a.renewed)
-	c.Floats(&a.lead.h, &a.lead.lo, &a.lead.hi, &a.score, &a.risk)
-	c.Bytes(&a.fault, (*uint8)(&a.departs), &a.second, &a.calm, &a.other, &a.pending, &a.weak)
-	c.Bools(&a.critical, &a.sudden, &a.supported, &a.byEvent, &a.hasLead, &a.asks)
-}
+func (s *State) Move(by rimewatch.Time) { format.Move(s, by) }

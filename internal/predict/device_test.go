@@ -11,6 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/phrase"
 	"github.com/rimewatch/rimewatch/internal/simulate"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -56,7 +57,7 @@ func (d *device) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	if len(rest) > 0 {
-		return errState
+		return state.ErrDamaged
 	}
 	*d = fresh
 	return nil
@@ -246,7 +247,7 @@ func TestStateSurvivesBytes(t *testing.T) {
 		a = whole.Observe(c, r, r.At, a)
 		if n%7001 == 0 {
 			bytes := restored.AppendBinary(nil)
-			if len(bytes) > 1536 {
+			if len(bytes) > 1632 {
 				t.Fatalf("state of %d bytes", len(bytes))
 			}
 			restored = device{}
@@ -508,7 +509,7 @@ func TestReplacedUnheard(t *testing.T) {
 func TestAsksAfterTwoWeeks(t *testing.T) {
 	var u unit.State
 	var f findings
-	s := State{raised: fiFouling, alarm: alarm{fault: fiFouling, opened: unit.StampOf(testStart)}}
+	s := State{raised: fiFouling, alarm: alarm{fault: fiFouling, opened: state.StampOf(testStart)}}
 	asked := []int{}
 	for day := range 20 {
 		o := unit.Observation{At: testStart + rimewatch.Time(day)*rimewatch.Day}

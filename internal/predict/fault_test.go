@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -176,7 +177,7 @@ func TestIceOfWhatWasTold(t *testing.T) {
 		{"a fan", fiCondenserFan, fiIcing, 4 * rimewatch.Day, 7, false},
 		{"another fault than ice", fiUndercharge, fiFouling, 4 * rimewatch.Day, 7, false},
 	} {
-		s := State{alarm: alarm{fault: tc.told, opened: unit.StampOf(opened)}}
+		s := State{alarm: alarm{fault: tc.told, opened: state.StampOf(opened)}}
 		var f findings
 		f.of[unit.Discharge] = tc.warmer
 		if got := s.iceOf(tc.by, opened+tc.after, &f); got != tc.want {

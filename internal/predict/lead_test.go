@@ -3,6 +3,7 @@ package predict
 import (
 	"testing"
 
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -28,7 +29,7 @@ func TestLeadIsNeverSure(t *testing.T) {
 // sooner than a straight line says.
 func TestIceSpeedsUp(t *testing.T) {
 	var u unit.State
-	s := State{alarm: alarm{since: unit.StampOf(testStart)}}
+	s := State{alarm: alarm{since: state.StampOf(testStart)}}
 	for i := range historyLen {
 		s.hist.put(unit.Amps, i, int16(-historyUnit*i/unit.WindowsADay/8)) // an eighth of its floor a day
 	}

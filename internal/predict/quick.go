@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
@@ -12,8 +13,8 @@ type quick struct {
 	early   [earlySteps][earlyChannels]norm // residuals of readings soon after a start
 	mean    [trendChannels]float32          // exponential means of the corrected residuals of single readings in runs
 	tripAmp float32                         // %, current at the end of the newest runs without result against steady running
-	from    unit.Stamp                      // a sudden departure has lasted since
-	muted   unit.Stamp                      // no sudden departure counts before
+	from    state.Stamp                     // a sudden departure has lasted since
+	muted   state.Stamp                     // no sudden departure counts before
 	n       uint8                           // readings in a row that depart
 	steady  uint8                           // of them in steady running
 	cried   uint8                           // alerts from events that no window bore out
@@ -21,7 +22,7 @@ type quick struct {
 
 // norm is a mean and a variance in the making.
 type norm struct {
-	mean, vari unit.Real
+	mean, vari state.Real
 	n          uint16
 }
 
@@ -31,7 +32,7 @@ func (m *norm) add(v float64) {
 	d := float32(v) - mean
 	mean += d / float32(m.n)
 	vari += (d*(float32(v)-mean) - vari) / float32(m.n)
-	m.mean, m.vari = unit.RealOf(mean), unit.RealOf(vari)
+	m.mean, m.vari = state.RealOf(mean), state.RealOf(vari)
 }
 
 // Until running is steady the readings are compared with what is usual so many
@@ -95,7 +96,7 @@ func (s *State) quickLook(u *unit.State, o *unit.Observation, out []Transition) 
 		return out
 	}
 	if _, air := o.Value(rimewatch.AmbientTemp); o.AirLeapt || u.AirStands() || u.AirMeasured() && !air {
-		s.quick.from, s.quick.n, s.quick.steady = unit.Stamp{}, 0, 0
+		s.quick.from, s.quick.n, s.quick.steady = state.Stamp{}, 0, 0
 		return out
 	}
 	return s.sudden(u, o, y, have, out)
@@ -144,11 +145,11 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 		}
 	}
 	if far < 1 || near < 2 {
-		q.from, q.n, q.steady = unit.Stamp{}, 0, 0
+		q.from, q.n, q.steady = state.Stamp{}, 0, 0
 		return out
 	}
 	if !q.from.Set() {
-		q.from = unit.StampOf(o.At)
+		q.from = state.StampOf(o.At)
 	}
 	q.n = min(q.n+1, 200)
 	if o.At-u.RunStarted() >= rimewatch.Time(u.Gate()*float64(rimewatch.Minute)) {
@@ -305,7 +306,7 @@ func (s *State) openByEvent(u *unit.State, at rimewatch.Time, first, second uint
 	f := s.findings(u)
 	d := diagnosis{first: first, second: second, score: 0.8, next: 0.5}
 	if a.active() {
-		a.renewed = unit.StampOf(at)
+		a.renewed = state.StampOf(at)
 		if a.byEvent || faults[a.fault].alert == faults[first].alert && a.critical {
 			return out
 		}

@@ -7,8 +7,8 @@ import "time"
 // bursts, has long ones beside many short ones, so that their median says little.
 type distribution struct {
 	counts [numSteps]uint8
-	n      uint8 // sum of counts
-	tail   uint8 // step that all but a few gaps are within; derived
+	n      uint8 `state:"-"` // sum of counts
+	tail   uint8 `state:"-"` // step that all but a few gaps are within; derived
 }
 
 const (
@@ -56,22 +56,13 @@ func (d *distribution) longest() time.Duration {
 	return time.Duration(steps[d.tail]) * time.Second
 }
 
-func (d *distribution) appendBinary(b []byte) []byte { return append(b, d.counts[:]...) }
-
-// decode reads what appendBinary wrote and returns the rest of b.
-func (d *distribution) decode(b []byte) ([]byte, bool) {
-	if len(b) < numSteps {
-		return nil, false
-	}
-	copy(d.counts[:], b)
+// sum derives what is not written from the counts; ok is false when they are too many.
+func (d *distribution) sum() (ok bool) {
 	sum := 0
 	for _, n := range d.counts {
 		sum += int(n)
 	}
-	if sum >= gapsJudged {
-		return nil, false
-	}
-	d.n = uint8(sum)
+	d.n = uint8(min(sum, gapsJudged))
 	d.judge()
-	return b[numSteps:], true
+	return sum < gapsJudged
 }

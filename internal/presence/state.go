@@ -1,12 +1,12 @@
 package presence
 
 import (
-	"encoding/binary"
-	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // DefaultOfflineAfter is the silence after which a device is offline when nothing
@@ -52,7 +52,7 @@ type State struct {
 	ChangedAt     rimewatch.Time   // when Online last changed, 0 = never
 	gapStart      rimewatch.Time   // arrival that the next gap is measured from
 	gaps          [gapsKept]uint32 // ms, a ring
-	median        uint32           // ms, of gaps; derived
+	median        uint32           `state:"-"` // ms, of gaps; derived
 	numGaps       uint8            // gaps ever learnt, saturating
 	nextGap       uint8
 	usual         distribution
@@ -281,76 +281,43 @@ func (s *State) Tick(c Config, down []Downtime, now rimewatch.Time) (wentOffline
 
 // Move moves every moment that is remembered by so many milliseconds: for a
 // clock that was set back.
-func (s *State) Move(by rimewatch.Time) {
-	for _, t := range []*rimewatch.Time{&s.LastSeen, &s.LastHeartbeat, &s.ChangedAt, &s.gapStart} {
-		if *t != 0 {
-			*t += by
-		}
-	}
-}
+func (s *State) Move(by rimewatch.Time) { format.Move(s, by) }
 
-// stateVersion starts every encoded state. One of version 1 knows the last gaps alone.
-const stateVersion = 2
+// format is that of a State.
+var format = state.Of[State](3, 3)
 
 // AppendBinary appends the state for a checkpoint.
-func (s *State) AppendBinary(b []byte) []byte {
-	flags := byte(0)
-	if s.Online {
-		flags |= 1
-	}
-	if s.Announced {
-		flags |= 2
-	}
-	if s.unasked {
-		flags |= 4
-	}
-	b = append(b, stateVersion, flags, s.numGaps, s.nextGap)
-	b = binary.AppendVarint(b, int64(s.LastSeen))
-	b = binary.AppendVarint(b, int64(s.LastHeartbeat))
-	b = binary.AppendVarint(b, int64(s.ChangedAt))
-	b = binary.AppendVarint(b, int64(s.gapStart))
-	for _, g := range s.gaps[:s.numGaps] {
-		b = binary.AppendUvarint(b, uint64(g))
-	}
-	return s.usual.appendBinary(b)
-}
+func (s *State) AppendBinary(b []byte) []byte { return format.Append(b, s) }
 
 // DecodeBinary reads what AppendBinary wrote and returns the rest of b.
-func (s *State) DecodeBinary(b []byte) ([]byte, error) {
-	damaged := errors.New("presence: damaged state")
-	if len(b) < 4 || b[0] == 0 || b[0] > stateVersion || b[2] > gapsKept || b[3] >= gapsKept || (b[2] < gapsKept && b[3] != b[2]) {
-		return nil, damaged
+func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
+	if v := state.Version(b); v == version1 || v == version2 {
+		rest, err = s.decodeFormer(b[1:], v)
+	} else {
+		rest, err = format.Decode(b, s)
 	}
-	*s = State{Online: b[1]&1 != 0, Announced: b[1]&2 != 0, unasked: b[1]&4 != 0, numGaps: b[2], nextGap: b[3]}
-	gapsOnly := b[0] == 1
-	b = b[4:]
-	for _, t := range []*rimewatch.Time{&s.LastSeen, &s.LastHeartbeat, &s.ChangedAt, &s.gapStart} {
-		v, n := binary.Varint(b)
-		if n <= 0 {
-			return nil, damaged
-		}
-		*t, b = rimewatch.Time(v), b[n:]
+	if err == nil && !s.sound() {
+		err = state.ErrDamaged
 	}
-	for i := range s.numGaps {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v > uint64(maxGap) {
-			return nil, damaged
+	if err != nil {
+		return nil, fmt.Errorf("presence: %w", err)
+	}
+	return rest, nil
+}
+
+// sound reports whether a state that was read could have been written, and derives what
+// was not.
+func (s *State) sound() bool {
+	if s.numGaps > gapsKept || s.nextGap >= gapsKept || s.numGaps < gapsKept && s.nextGap != s.numGaps {
+		return false
+	}
+	for i, g := range s.gaps {
+		if g > uint32(maxGap) || i >= int(s.numGaps) && g != 0 {
+			return false
 		}
-		s.gaps[i], b = uint32(v), b[n:]
 	}
 	if s.numGaps > 0 {
 		s.learn()
 	}
-	if gapsOnly {
-		s.unasked = 3*s.Interval(Config{}) > DefaultOfflineAfter
-		for _, g := range s.gaps[:s.numGaps] {
-			s.usual.take(g)
-		}
-		return b, nil
-	}
-	rest, ok := s.usual.decode(b)
-	if !ok {
-		return nil, damaged
-	}
-	return rest, nil
+	return s.usual.sum()
 }

@@ -1,6 +1,10 @@
 package unit
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/state"
+)
 
 // TestHotterByNoFault: a discharge line that becomes hotter bit by bit is its probe's before
 // it is as hot as wear makes it, where current and suction line keep stiller than any fault
@@ -43,7 +47,7 @@ func TestAmbientThatJumpedStaysOpen(t *testing.T) {
 	jumped := func() *baseline {
 		s := quietUnit()
 		s.model.coef[Discharge][1+covAmbient] = 1.6
-		s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jumpLasts, FixedOf(-6), FixedOf(20)
+		s.doubts.airN, s.doubts.airJump, s.doubts.airWas = jumpLasts, state.FixedOf(-6), state.FixedOf(20)
 		return s
 	}
 	s := jumped()

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // doubts are what speaks against the sensors: a channel that departs alone, one
@@ -21,11 +22,11 @@ type doubts struct {
 	still  Channels // that have not changed in the present six hours
 	sick   uint8    // windows until the unit is judged again after a sensor was broken
 
-	airStep uint8 // 0.1 K, greatest ordinary change of the ambient from reading to reading
-	airN    uint8 // readings since it jumped, then windows
-	airWas  Fixed // °C, before that
-	airJump Fixed // K by which it did
-	airOff  bool  // the ambient sensor is set aside
+	airStep uint8       // 0.1 K, greatest ordinary change of the ambient from reading to reading
+	airN    uint8       // readings since it jumped, then windows
+	airWas  state.Fixed // °C, before that
+	airJump state.Fixed // K by which it did
+	airOff  bool        // the ambient sensor is set aside
 
 	probes
 	creeps
@@ -54,22 +55,22 @@ const (
 	loneWindows = 5
 	loneSoon    = 3 // windows of a large one
 	loneJumped  = 2
-	loneLarge   = 2.5               // floors from which it is large
-	wornFloors  = 2.2               // of a pipe or the current alone: from there what wears would show in others
-	stepShare   = 0.2               // of a departure that had come before its last two windows: more is no step
-	stepGrows   = 1.25              // times what a step was at first: it goes on
-	loneOthers  = 2                 // channels that must be known to be quiet
-	backFloors  = 0.5               // of a channel that has come back
-	vibJump     = 92.0              // %, as a logarithm: a vibration two and a half times as high at once is no wear
-	vibUnits    = 250.0             // %, as a logarithm: twelve times as much, which no speed and no bearing does within a day
-	dutyShows   = 0.6               // of a floor by which a unit runs longer
-	stepLeast   = 0.35              // floors that a step starts from
-	sickFor     = uint8(2 * 24 / 6) // windows
-	jumpLeast   = Fixed(3_0000)     // K between two readings
-	airLeap     = Fixed(2_2000)     // likewise of the ambient, which says less than what the unit does then
-	leapLeast   = Fixed(2_0000)     // K of ambient between two readings that single readings are not compared by
+	loneLarge   = 2.5                 // floors from which it is large
+	wornFloors  = 2.2                 // of a pipe or the current alone: from there what wears would show in others
+	stepShare   = 0.2                 // of a departure that had come before its last two windows: more is no step
+	stepGrows   = 1.25                // times what a step was at first: it goes on
+	loneOthers  = 2                   // channels that must be known to be quiet
+	backFloors  = 0.5                 // of a channel that has come back
+	vibJump     = 92.0                // %, as a logarithm: a vibration two and a half times as high at once is no wear
+	vibUnits    = 250.0               // %, as a logarithm: twelve times as much, which no speed and no bearing does within a day
+	dutyShows   = 0.6                 // of a floor by which a unit runs longer
+	stepLeast   = 0.35                // floors that a step starts from
+	sickFor     = uint8(2 * 24 / 6)   // windows
+	jumpLeast   = state.Fixed(3_0000) // K between two readings
+	airLeap     = state.Fixed(2_2000) // likewise of the ambient, which says less than what the unit does then
+	leapLeast   = state.Fixed(2_0000) // K of ambient between two readings that single readings are not compared by
 	jumpGap     = 10 * minute
-	airUnit     = Fixed(1000)
+	airUnit     = state.Fixed(1000)
 	jumpLasts   = 10  // readings
 	jumpWindows = 2   // the first of them is none whole
 	jumpOpen    = 6   // windows for which it is open whether it was the air
@@ -116,7 +117,7 @@ func (b *doubts) Doubtful() bool {
 }
 
 // followSensors notes what changes, and sees the ambient temperature jump.
-func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
+func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]state.Fixed) {
 	for ch := Discharge; ch <= Vibration && b.still != 0; ch++ {
 		if f := sensorOf[ch]; b.still.Has(ch) && o.plain.Has(f) && o.fixed[f] != last[f] {
 			b.still &^= 1 << ch
@@ -134,7 +135,7 @@ func (b *doubts) followSensors(o *Observation, last *[rimewatch.NumCore]Fixed) {
 
 // followAir sees that the ambient temperature jumped and stayed there. What the unit
 // does then must tell whether the air did.
-func (b *doubts) followAir(v, was Fixed, gap rimewatch.Time) {
+func (b *doubts) followAir(v, was state.Fixed, gap rimewatch.Time) {
 	step := v - was
 	switch {
 	case b.airN > 0:
@@ -144,7 +145,7 @@ func (b *doubts) followAir(v, was Fixed, gap rimewatch.Time) {
 			b.airN, b.airJump, b.airWas = 0, 0, 0
 		}
 	case was == 0 || gap == 0 || gap > jumpGap:
-	case max(step, -step) > max(airLeap, 3*Fixed(b.airStep)*airUnit):
+	case max(step, -step) > max(airLeap, 3*state.Fixed(b.airStep)*airUnit):
 		b.airWas, b.airJump, b.airN = was, step, 1
 	default:
 		b.noteStep(step)
@@ -152,7 +153,7 @@ func (b *doubts) followAir(v, was Fixed, gap rimewatch.Time) {
 }
 
 // noteStep takes an ordinary change of the ambient temperature.
-func (b *doubts) noteStep(step Fixed) {
+func (b *doubts) noteStep(step state.Fixed) {
 	b.airStep = max(b.airStep, uint8(min(255, (max(step, -step)+airUnit-1)/airUnit)))
 }
 
@@ -438,23 +439,4 @@ func (s *baseline) loneChannel() (lone Channel, how lonely) {
 func (s *baseline) lineAgainst(zone float64) bool {
 	now, _, _ := s.Departure(Suction)
 	return now*zone < 0
-}
-
-const cameBit = 8 // of the count of windows, which never comes as far
-
-func (b *doubts) code(c *Codec) {
-	set, count, ill := uint8(b.aside)|uint8(b.frozen)<<4, b.lone<<4|b.alone, b.sick|uint8(b.still)<<4
-	if b.came {
-		count |= cameBit
-	}
-	c.Bytes(&set, &count, &ill, &b.airN, &b.airStep)
-	b.aside, b.frozen, b.lone, b.alone = Channels(set&15), Channels(set>>4), count>>4, count&(cameBit-1)
-	b.came = count&cameBit != 0
-	b.sick, b.still = ill&15, Channels(ill>>4)
-	if b.lone != 0 {
-		c.Bytes(&b.loneAt)
-	}
-	if b.airN > 0 {
-		c.Fixeds(&b.airWas, &b.airJump)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // quietUnit is one that is learnt and departs by nothing.
@@ -115,7 +116,7 @@ func TestStuckBesideACompressorThatNeverStops(t *testing.T) {
 			r.Set(rimewatch.ProductZoneTemp, zone(at))
 			o := Observation{Reading: &r, At: at, Gap: minute}
 			s.followStuck(&Config{}, &o)
-			s.last[rimewatch.ProductZoneTemp] = FixedOf(zone(at))
+			s.last[rimewatch.ProductZoneTemp] = state.FixedOf(zone(at))
 		}
 	}
 	const day = rimewatch.Day
@@ -149,7 +150,7 @@ func TestJumps(t *testing.T) {
 		why            string
 		phase          Phase
 		gap            rimewatch.Time
-		zone, pipe     Fixed
+		zone, pipe     state.Fixed
 		steady, counts bool
 	}{
 		{"8 K within a minute", Defrosting, minute, 8_0000, 0, false, true},
@@ -162,7 +163,7 @@ func TestJumps(t *testing.T) {
 		s.running.known, s.phases.phase = true, tc.phase
 		p := &s.doubts.probes
 		p.ordinary = [...]uint8{2, 6, 4}
-		d := [numProbes]Fixed{tc.zone, tc.pipe}
+		d := [numProbes]state.Fixed{tc.zone, tc.pipe}
 		p.jumps(&s, &Observation{Gap: tc.gap}, rimewatch.ProductZoneTemp, &d, tc.steady)
 		if got := p.zone.n > 0; got != tc.counts {
 			t.Errorf("%s: followed %v", tc.why, got)
@@ -181,7 +182,7 @@ func TestJumpBesideADoor(t *testing.T) {
 		var s State
 		p := &s.doubts.probes
 		p.zone = jump{was: 2_0000, by: 5_0000, n: tc.readings}
-		s.door = door{since: StampOf(testAt), told: tc.told}
+		s.door = door{since: state.StampOf(testAt), told: tc.told}
 		o := Observation{At: testAt, plain: 1 << rimewatch.ProductZoneTemp}
 		o.fixed[rimewatch.ProductZoneTemp] = 7_0000
 		p.follow(&s, &o, false)
@@ -196,7 +197,7 @@ const testAt = 1_700_000_000_000 * rimewatch.Millisecond
 // TestAmbientThatJumps: three times what it ever does between two readings, and 2.2 K at
 // least, is worth looking at what the unit does then.
 func TestAmbientThatJumps(t *testing.T) {
-	for step, want := range map[Fixed]bool{2_9000: true, 2_3000: false, -2_5000: true} {
+	for step, want := range map[state.Fixed]bool{2_9000: true, 2_3000: false, -2_5000: true} {
 		b := doubts{airStep: 8}
 		b.followAir(30_0000+step, 30_0000, minute)
 		if got := b.airN > 0; got != want {

@@ -1,12 +1,15 @@
 package unit
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
+)
 
 // calm holds the newest three readings of current and vibration while the
 // compressor runs, newest first. Their median is what counts: single readings
 // several times too high are common, and starts shake.
 type calm struct {
-	amps, vib [3]Fixed
+	amps, vib [3]state.Fixed
 	off       bool // the compressor does not run
 }
 
@@ -15,7 +18,7 @@ func (m *calm) followCalm(o *Observation, on bool) {
 	if m.off = !on; m.off {
 		return
 	}
-	push := func(list *[3]Fixed, f rimewatch.Field) {
+	push := func(list *[3]state.Fixed, f rimewatch.Field) {
 		if v := o.fixed[f]; v > 0 && o.Sane.Has(f) {
 			list[2], list[1], list[0] = list[1], list[0], v
 		}
@@ -25,7 +28,7 @@ func (m *calm) followCalm(o *Observation, on bool) {
 }
 
 // median is the middle of three readings; ok is false before there are three.
-func median(list *[3]Fixed) (v float64, ok bool) {
+func median(list *[3]state.Fixed) (v float64, ok bool) {
 	a, b, c := list[0], list[1], list[2]
 	return max(min(a, b), min(max(a, b), c)).Float(), list[2] > 0
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // creeps are what speaks against a sensor day by day: a zone that wanders away although
@@ -124,7 +125,7 @@ func reviewZone(s *State) {
 		}
 	}
 	p.kept = keptFor // what was compared by it may have wandered with it
-	p.zoneOff, p.zone = true, jump{was: FixedOf(float64(d.newest)*creepUnit - by), by: FixedOf(by), n: zoneReads, stops: zoneStops, field: uint8(rimewatch.ProductZoneTemp)}
+	p.zoneOff, p.zone = true, jump{was: state.FixedOf(float64(d.newest)*creepUnit - by), by: state.FixedOf(by), n: zoneReads, stops: zoneStops, field: uint8(rimewatch.ProductZoneTemp)}
 }
 
 // zoneSlope is by how much a channel usually follows the zone, a kelvin, or may.
@@ -194,23 +195,5 @@ func (s *baseline) followAirError(measured bool) {
 	}
 	if b.airLike > airWindows {
 		b.airOff, b.airLike = true, 0
-	}
-}
-
-func (d *creeps) code(c *Codec) {
-	newest := uint16(d.newest)
-	c.Bytes(&d.known, &d.airLike, &d.hours)
-	c.Floats(&d.sum)
-	c.Shorts(&newest)
-	d.newest = int16(newest)
-	c.Stamps(&d.since)
-	c.Signed(&d.from, &d.top)
-	if c.Check(d.known <= weekDays); d.known > weekDays {
-		return
-	}
-	for i := range d.between() {
-		step := uint8(d.steps[i])
-		c.Bytes(&step)
-		d.steps[i] = int8(step)
 	}
 }

@@ -4,15 +4,16 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 const learntHumps = 8 // defrosts before the usual recovery is known
 
 // defrost is what the device itself says of its defrosts.
 type defrost struct {
-	ended    Stamp // end of the newest declared defrost
-	declared bool  // the device says that it defrosts
-	told     bool  // the device says when it defrosts
+	ended    state.Stamp // end of the newest declared defrost
+	declared bool        // the device says that it defrosts
+	told     bool        // the device says when it defrosts
 }
 
 // followDefrost takes note of declared defrosts and follows the humps of the zone.
@@ -22,7 +23,7 @@ func (s *State) followDefrost(o *Observation) {
 	if on, sent := o.Reading.Flags.Bool(rimewatch.DefrostActive); sent {
 		m.declared, m.told = on, true
 		if was && !on {
-			m.ended = StampOf(o.At)
+			m.ended = state.StampOf(o.At)
 		}
 	}
 	if o.Valid.Has(rimewatch.ProductZoneTemp) {

@@ -2,6 +2,7 @@ package unit
 
 import (
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // door follows a door that stands open: by the device's own word, or by what it
@@ -10,10 +11,10 @@ import (
 // warm cool down meanwhile, an evaporator fan that stands still takes load off
 // the compressor, and a defrost is known by its hour.
 type door struct {
-	since Stamp // the zone has kept its level since, or the door is open since
-	top   Fixed // °C, warmest zone since
-	heard Stamp // when the device last said that it is open; not set: it said so in a message of its own, which holds until the next
-	told  bool  // the device says that it is open
+	since state.Stamp // the zone has kept its level since, or the door is open since
+	top   state.Fixed // °C, warmest zone since
+	heard state.Stamp // when the device last said that it is open; not set: it said so in a message of its own, which holds until the next
+	told  bool        // the device says that it is open
 }
 
 const (
@@ -30,13 +31,13 @@ const (
 func (s *State) followDoor(c *Config, o *Observation, hold Hold) {
 	d := &s.door
 	open, sent := o.Reading.Flags.Bool(rimewatch.DoorOpen)
-	heard := StampOf(o.At)
+	heard := state.StampOf(o.At)
 	if o.Reading.Present|o.Reading.Faults == 0 {
-		heard = Stamp{}
+		heard = state.Stamp{}
 	}
 	switch {
 	case sent && open && !d.told:
-		*d = door{since: StampOf(o.At), heard: heard, told: true}
+		*d = door{since: state.StampOf(o.At), heard: heard, told: true}
 	case sent && open:
 		d.heard = heard
 	case sent:
@@ -66,7 +67,7 @@ func (s *State) suspectDoor(c *Config, o *Observation, hold Hold) {
 	case !signs:
 		*d = door{}
 	case !d.since.Set() || zone.Float() < d.top.Float()-doorFall || o.At-d.since.Time() > doorLongest:
-		*d = door{since: StampOf(o.At), top: zone}
+		*d = door{since: state.StampOf(o.At), top: zone}
 	default:
 		d.top = max(d.top, zone)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // Channel is a measure of a unit whose departure from the usual is judged.
@@ -55,13 +56,13 @@ type hourly struct {
 
 // tally is a sum and a count.
 type tally struct {
-	sum Real
+	sum state.Real
 	n   uint16
 }
 
 func (t *tally) add(v float64) {
 	if t.n < math.MaxUint16 {
-		t.sum = RealOf(t.sum.Float() + float32(v))
+		t.sum = state.RealOf(t.sum.Float() + float32(v))
 		t.n++
 	}
 }

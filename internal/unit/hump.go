@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // humps follow the rises of the zone's temperature out of the unit's own band and
@@ -12,19 +13,19 @@ import (
 // hour but of its course: how fast it rises, how high, when it turns, how fast it
 // falls. Time, the compressor and what the device declares are evidence.
 type humps struct {
-	mid, dev float32 // °C and K: running median of the zone and running 70 % quantile of the distance from it
-	from     Stamp   // of the first value of the band
-	prev     float32 // °C, newest value
-	steps    float32 // K, greatest ordinary difference of two readings in a row, fading
+	mid, dev float32     // °C and K: running median of the zone and running 70 % quantile of the distance from it
+	from     state.Stamp // of the first value of the band
+	prev     float32     // °C, newest value
+	steps    float32     // K, greatest ordinary difference of two readings in a row, fading
 
 	hump // the running one
 
 	kinds   [2]humpKind
 	loose   [3]looseHump // the newest that belong to no kind
 	onsets  [8]uint32    // min since the epoch, the newest onsets of recognised humps
-	movedAt Stamp        // the probe was last moved
-	leapt   Stamp        // the zone of a unit of which nothing else is measured jumped, and is not long steady again
-	leap    Fixed        // K by which it did, negative until the next reading has confirmed it
+	movedAt state.Stamp  // the probe was last moved
+	leapt   state.Stamp  // the zone of a unit of which nothing else is measured jumped, and is not long steady again
+	leap    state.Fixed  // K by which it did, negative until the next reading has confirmed it
 	looseN  uint8
 	onsetN  uint8
 	flags   uint8 // declared defrosts seen, saturating
@@ -32,19 +33,19 @@ type humps struct {
 
 // hump is a rise that goes on; the zero value is none.
 type hump struct {
-	begin    Stamp      // of the running hump, interpolated
-	base     float32    // °C, mid at its begin
-	over     float32    // °C below which it is over
-	peak     float32    // °C
-	before   [2]float32 // logit of what the begin alone says, by kind
-	turned   uint16     // s after begin at which the zone had fallen by a sixth; 0 = not yet
-	half     uint16     // by half
-	quarter  uint16     // to a quarter
-	restart  uint16     // s after begin at which the compressor ran again
-	warmed   uint16     // s of the rise that are known
-	ran      uint16     // s of them with the compressor running
-	rise     [2]uint16  // s after begin to half the height of each kind
-	marks    [8]uint16  // s after begin to the heights of markHeight
+	begin    state.Stamp // of the running hump, interpolated
+	base     float32     // °C, mid at its begin
+	over     float32     // °C below which it is over
+	peak     float32     // °C
+	before   [2]float32  // logit of what the begin alone says, by kind
+	turned   uint16      // s after begin at which the zone had fallen by a sixth; 0 = not yet
+	half     uint16      // by half
+	quarter  uint16      // to a quarter
+	restart  uint16      // s after begin at which the compressor ran again
+	warmed   uint16      // s of the rise that are known
+	ran      uint16      // s of them with the compressor running
+	rise     [2]uint16   // s after begin to half the height of each kind
+	marks    [8]uint16   // s after begin to the heights of markHeight
 	departed [2]departure
 	running  bool
 	flagged  bool // the device declared a defrost meanwhile
@@ -66,13 +67,13 @@ type humpKind struct {
 	unlike             float32 // humps of its size that were not like it, fading
 	hit, judged        float32 // share and number of onsets that were due
 	n                  uint16
-	last               Stamp // newest onset
+	last               state.Stamp // newest onset
 }
 
 // looseHump is a hump without a kind.
 type looseHump struct {
 	course  packed
-	at      Stamp
+	at      state.Stamp
 	ran     float32
 	restart uint16
 }
@@ -120,7 +121,7 @@ func (h *humps) followHumps(s *State, o *Observation) {
 	v := float32(o.Reading.Values[rimewatch.ProductZoneTemp])
 	gap := o.At - s.zoneAt
 	if !h.from.Set() || s.zoneAt == 0 {
-		h.mid, h.dev, h.from, h.prev = v, 0.3, StampOf(o.At), v
+		h.mid, h.dev, h.from, h.prev = v, 0.3, state.StampOf(o.At), v
 		return
 	}
 	if gap > max(humpGap, 4*s.Interval()) && h.running {
@@ -140,7 +141,7 @@ func (h *humps) followHumps(s *State, o *Observation) {
 		h.followCourse(s, o, v, jumped)
 	}
 	if jumped {
-		h.movedAt = StampOf(o.At)
+		h.movedAt = state.StampOf(o.At)
 	}
 	h.followLeap(s, o.At, jumped && gap <= humpGap, by)
 	h.follow(v, float32(min(gap, humpGap)), o.At)
@@ -153,13 +154,13 @@ func (h *humps) followHumps(s *State, o *Observation) {
 func (h *humps) followLeap(s *State, at rimewatch.Time, jumped bool, by float32) {
 	switch {
 	case jumped && by > 0 && zoneOnly(s) && at-h.from.Time() >= leapLearnt:
-		h.leapt, h.leap = StampOf(at), FixedOf(-float64(by))
+		h.leapt, h.leap = state.StampOf(at), state.FixedOf(-float64(by))
 	case h.leap < 0 && by < float32(h.leap.Float())/2:
-		h.leapt, h.leap = Stamp{}, 0
+		h.leapt, h.leap = state.Stamp{}, 0
 	case h.leap < 0:
 		h.leap = -h.leap
 	case h.leapt.Set() && at-h.leapt.Time() >= leapLasts && !(h.running && h.moved):
-		h.leapt, h.leap = Stamp{}, 0
+		h.leapt, h.leap = state.Stamp{}, 0
 	}
 }
 
@@ -196,7 +197,7 @@ func (h *humps) beginHump(s *State, o *Observation, v float32, gap rimewatch.Tim
 	if v > h.prev && h.prev < limit {
 		begin -= rimewatch.Time(float32(gap) * (v - limit) / (v - h.prev))
 	}
-	h.hump = hump{begin: StampOf(begin), base: h.mid, over: h.mid + max(0.5, h.dev), peak: v, running: true}
+	h.hump = hump{begin: state.StampOf(begin), base: h.mid, over: h.mid + max(0.5, h.dev), peak: v, running: true}
 	for k := range h.kinds {
 		h.departed[k] = noKind
 		if h.kinds[k].n > 0 {

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // learn takes a hump of the kind.
@@ -43,7 +44,7 @@ func (k *humpKind) learn(c *course, begin rimewatch.Time, due bool, ran float32,
 	}
 	k.unlike *= 0.9
 	k.learnCompressor(ran, restart, w)
-	k.last = StampOf(begin)
+	k.last = state.StampOf(begin)
 }
 
 func (k *humpKind) learnCompressor(ran float32, restart uint16, w float32) {

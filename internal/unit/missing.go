@@ -81,10 +81,3 @@ const (
 func MissingSince(s *State, f rimewatch.Field) rimewatch.Time {
 	return max(s.born, s.hourEnd-hour*rimewatch.Time(max(habitHours, s.coming.hours[f])-habitHours+1))
 }
-
-func (m *coming) code(c *Codec) {
-	for f := range m.hours {
-		c.Bytes(&m.hours[f])
-	}
-	c.Bytes(&m.now, &m.gone)
-}

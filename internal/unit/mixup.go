@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // Mixup is what is wrong with several temperatures at once, none of whose probes is
@@ -18,17 +19,17 @@ const (
 )
 
 const (
-	crossLeast   = Fixed(8_0000) // K between two temperatures that can be recognised as swapped
-	crossNear    = Fixed(3_0000) // K within which one shows what the other did
-	crossAir     = 5.0           // K within which the zone shows the usual ambient
-	hotGas       = 10.0          // K above the discharge line and the air, which no suction line of a running compressor is
-	startNear    = 8.0           // K from the usual setpoint of the type that a zone keeps
-	startFar     = 12.0          // K from it that one that comes in °F is
-	startHot     = 45.0          // °C: no ambient of a unit that has just been set up
-	startApart   = 20.0          // K between ambient and zone by then
-	startCrossed = 15.0          // K by which no zone is warmer than the air around it
-	startHotGas  = 121.0         // °C: what stops a compressor
-	startFrost   = 32.0          // °F: air that is colder is rarer around a compressor than gas that is too hot
+	crossLeast   = state.Fixed(8_0000) // K between two temperatures that can be recognised as swapped
+	crossNear    = state.Fixed(3_0000) // K within which one shows what the other did
+	crossAir     = 5.0                 // K within which the zone shows the usual ambient
+	hotGas       = 10.0                // K above the discharge line and the air, which no suction line of a running compressor is
+	startNear    = 8.0                 // K from the usual setpoint of the type that a zone keeps
+	startFar     = 12.0                // K from it that one that comes in °F is
+	startHot     = 45.0                // °C: no ambient of a unit that has just been set up
+	startApart   = 20.0                // K between ambient and zone by then
+	startCrossed = 15.0                // K by which no zone is warmer than the air around it
+	startHotGas  = 121.0               // °C: what stops a compressor
+	startFrost   = 32.0                // °F: air that is colder is rarer around a compressor than gas that is too hot
 )
 
 // Mixup are the temperatures that are mixed up at present.
@@ -79,13 +80,13 @@ func (p *probes) crosses(s *State, o *Observation) bool {
 		return true
 	}
 	usual, spread, known := s.UsualAmbient()
-	in, out := FixedOf(float64(s.phases.cutIn)), FixedOf(float64(s.phases.cutOut))
+	in, out := state.FixedOf(float64(s.phases.cutIn)), state.FixedOf(float64(s.phases.cutOut))
 	mid := (in + out) / 2
-	return known && s.phases.runs >= 20 && !near(mid, FixedOf(usual), crossLeast) &&
-		near(air, mid, (in-out)/2+crossNear) && near(zone, FixedOf(usual), FixedOf(max(crossAir, 4*spread)))
+	return known && s.phases.runs >= 20 && !near(mid, state.FixedOf(usual), crossLeast) &&
+		near(air, mid, (in-out)/2+crossNear) && near(zone, state.FixedOf(usual), state.FixedOf(max(crossAir, 4*spread)))
 }
 
-func near(a, b, by Fixed) bool { return a-b <= by && b-a <= by }
+func near(a, b, by state.Fixed) bool { return a-b <= by && b-a <= by }
 
 // pipesCross reports whether suction and discharge line of a compressor that has warmed
 // up stand for each other: the gas before it is far hotter than the gas behind it, and

@@ -44,7 +44,7 @@ type model struct {
 	all     moments                       // of all hours
 	xy      [NumChannels][numCoef]float32 // means of products of (1, covariates) with the channels
 	coef    [NumChannels][numCoef]float32
-	own     [2]float64 // what amps and vibration usually are, of xy: every reading asks, xy changes once an hour
+	own     [2]float64 `state:"-"` // what amps and vibration usually are, of xy: every reading asks, xy changes once an hour
 	bursts  float32    // hours behind Burst
 	gate    float32    // min after a start at which running is steady
 	zoneRef float32    // °C of zone in the first hours

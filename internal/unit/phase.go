@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // Phase is what a unit is doing.
@@ -28,22 +29,22 @@ func (p Phase) String() string { return phaseNames[p] }
 // phases follow the unit through what its thermostat does, and learn what is
 // usual of that.
 type phases struct {
-	since     Stamp      // the phase began
-	started   Stamp      // the newest run began
-	resettled Stamp      // the thermostat was last seen to have been set anew
-	trips     [6]Stamp   // newest runs without result, oldest overwritten
-	zone      float32    // °C, smoothed over some readings
-	cutIn     float32    // °C of zone at which a run usually begins
-	cutOut    float32    // and ends
-	newOut    float32    // °C of zone at which runs now end instead
-	runMin    float32    // min that a run usually lasts
-	offMin    float32    // min between two runs
-	beganAt   float32    // °C of zone when the present or newest run began
-	endAmps   float32    // A at its end
-	stoodAt   float32    // °C of zone when the compressor stopped
-	warmest   float32    // °C of zone since
-	rises     [4]float32 // K that the zone rose in the newest defrosts
-	usualSum  float32    // K, of the rises that are usual
+	since     state.Stamp    // the phase began
+	started   state.Stamp    // the newest run began
+	resettled state.Stamp    // the thermostat was last seen to have been set anew
+	trips     [6]state.Stamp // newest runs without result, oldest overwritten
+	zone      float32        // °C, smoothed over some readings
+	cutIn     float32        // °C of zone at which a run usually begins
+	cutOut    float32        // and ends
+	newOut    float32        // °C of zone at which runs now end instead
+	runMin    float32        // min that a run usually lasts
+	offMin    float32        // min between two runs
+	beganAt   float32        // °C of zone when the present or newest run began
+	endAmps   float32        // A at its end
+	stoodAt   float32        // °C of zone when the compressor stopped
+	warmest   float32        // °C of zone since
+	rises     [4]float32     // K that the zone rose in the newest defrosts
+	usualSum  float32        // K, of the rises that are usual
 	usualN    uint16
 	runs      uint16 // learnt from
 	shifted   uint8  // runs that ended at newOut
@@ -91,7 +92,7 @@ func (s *State) followPhase(c *Config, o *Observation) {
 	if s.at == 0 || s.lost(o.Gap) || !known {
 		p.enter(Unknown, o.At)
 		if known && on {
-			p.phase, p.from, p.started = Recovering, Unknown, StampOf(o.At)
+			p.phase, p.from, p.started = Recovering, Unknown, state.StampOf(o.At)
 		}
 		return
 	}
@@ -124,7 +125,7 @@ func (s *State) followPhase(c *Config, o *Observation) {
 	}
 }
 
-func (p *phases) enter(phase Phase, at rimewatch.Time) { p.phase, p.since = phase, StampOf(at) }
+func (p *phases) enter(phase Phase, at rimewatch.Time) { p.phase, p.since = phase, state.StampOf(at) }
 
 func (s *State) beginRun(o *Observation, zone float32, haveZone bool) {
 	p := &s.phases
@@ -196,7 +197,7 @@ func (s *State) endRun(o *Observation, zone float32, haveZone bool) {
 			p.newOut, p.shifted = zone, 0
 		}
 		o.Tripped = true
-		p.trips[p.tripN%uint8(len(p.trips))] = StampOf(o.At)
+		p.trips[p.tripN%uint8(len(p.trips))] = state.StampOf(o.At)
 		p.tripN = (p.tripN + 1) % uint8(len(p.trips))
 	case haveZone && !satisfied:
 		if p.resettle(zone, s.stuck.step, o.At) {
@@ -221,7 +222,7 @@ func (p *phases) resettle(zone, step float32, at rimewatch.Time) (moved bool) {
 	p.newOut += 0.3 * (zone - p.newOut)
 	if p.shifted++; p.shifted >= 6 {
 		if math.Abs(float64(p.newOut-p.cutOut)) >= resettleLeast {
-			p.resettled, moved = StampOf(at), true
+			p.resettled, moved = state.StampOf(at), true
 		}
 		p.cutOut, p.cutIn, p.shifted = p.newOut, p.newOut+usual, 0
 	}

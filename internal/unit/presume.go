@@ -1,6 +1,9 @@
 package unit
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
+)
 
 // glimpse sees another level of the current in a single reading of a device that sends
 // so seldom that a run may show in no second one. It is that of a run if the discharge
@@ -10,10 +13,10 @@ func (s *State) glimpse(o *Observation, amps float32) {
 	if s.gap < countedGap || w.hi == 0 || w.separate() || amps < 1.6*w.hi || amps-w.hi < w.floor() {
 		return
 	}
-	w.spikedAt = StampOf(o.At)
+	w.spikedAt = state.StampOf(o.At)
 	before := s.last[rimewatch.CompressorDischargeTemp]
 	if pipe, ok := o.Value(rimewatch.CompressorDischargeTemp); ok && before != 0 && pipe >= before.Float()+glimpsedRise {
-		w.prev = FixedOf(float64(amps))
+		w.prev = state.FixedOf(float64(amps))
 	}
 }
 
@@ -33,7 +36,7 @@ func (s *State) presume(o *Observation, amps float32) {
 	air, okAir := o.Value(rimewatch.AmbientTemp)
 	switch cool := okPipe && okAir && pipe-air < float64(levelFloors[fromHeat]); {
 	case cool && w.lo == 0 && s.phases.runs == 0 && w.known && w.on:
-		w.hi, w.lo, w.lastOn = amps, amps, Stamp{}
+		w.hi, w.lo, w.lastOn = amps, amps, state.Stamp{}
 	case cool || w.lastOn.Set() || o.At-s.born < presumeAfter || w.separate() || w.lo < least || amps < 0.7*w.hi:
 	case w.spikedAt.Set() && o.At-w.spikedAt.Time() < presumeAfter: // there is another level
 	default:

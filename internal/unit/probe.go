@@ -5,13 +5,14 @@ import (
 	"math/bits"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // probes are what speaks against a temperature from one reading to the next: that it
 // trembles as nothing that has a mass can, that it jumped while the unit went on as
 // before, that all of them turned into °F at once.
 type probes struct {
-	newest, older Fixed           // °C, of the probe that is examined in this hour
+	newest, older state.Fixed     // °C, of the probe that is examined in this hour
 	tremor        uint16          // tremorUnit, sum of how much it trembles
 	trembled      uint8           // readings behind it
 	usual         uint8           // tremorUnit, how much the one that trembles most does usually
@@ -19,8 +20,8 @@ type probes struct {
 	trembling     uint8           // those that are known to
 	exam          rimewatch.Field // the one that is examined, by the hour
 
-	before   Fixed    // °C, the zone before the newest reading of it, 0 = not known
-	ordinary [3]uint8 // ordinaryUnit, greatest ordinary change from reading to reading of zone, discharge and suction
+	before   state.Fixed // °C, the zone before the newest reading of it, 0 = not known
+	ordinary [3]uint8    // ordinaryUnit, greatest ordinary change from reading to reading of zone, discharge and suction
 	zone     jump
 	pipe     jump
 	kept     uint8 // windows for which nothing is concluded since a pipe jumped
@@ -36,15 +37,15 @@ type probes struct {
 // jump is a measurement that changed from one reading to the next by more than it
 // ever does, and has not come back.
 type jump struct {
-	was, by Fixed // °C before, and K by which it did
-	n       uint8 // readings since; 0 = none
-	stops   uint8 // of the compressor since
+	was, by state.Fixed // °C before, and K by which it did
+	n       uint8       // readings since; 0 = none
+	stops   uint8       // of the compressor since
 	field   uint8
 }
 
 const (
 	probePipes   = rimewatch.Fields(1<<rimewatch.CompressorDischargeTemp | 1<<rimewatch.CompressorSuctionTemp)
-	ordinaryUnit = Fixed(5000) // 0.5 K
+	ordinaryUnit = state.Fixed(5000) // 0.5 K
 	ordinaryTop  = 15
 	numProbes    = 4 // zone, discharge, suction and ambient are the first fields
 	tremorLeast  = 1.0
@@ -54,10 +55,10 @@ const (
 	tremorFew    = 4
 	tremorShare  = 0.4 // of an hour's readings
 	tremorTop    = 12
-	tremorFixed  = Fixed(500)     // tremorUnit
-	tremorMost   = Fixed(10_0000) // K that count of a single reading
-	meltJump     = Fixed(4_0000)  // K within quickGap, which no heater does
-	pipeReads    = 5              // in the same run or stop
+	tremorFixed  = state.Fixed(500)     // tremorUnit
+	tremorMost   = state.Fixed(10_0000) // K that count of a single reading
+	meltJump     = state.Fixed(4_0000)  // K within quickGap, which no heater does
+	pipeReads    = 5                    // in the same run or stop
 	zoneReads    = 10
 	zoneStops    = 2           // by the thermostat, far from where it ever does
 	keptFor      = 4           // windows
@@ -92,8 +93,8 @@ func (p *probes) followJumps(s *State, o *Observation) {
 		count |= 1 << rimewatch.ProductZoneTemp
 	}
 	var far uint8
-	var d [numProbes]Fixed
-	for f := range Fixed(numProbes) {
+	var d [numProbes]state.Fixed
+	for f := range state.Fixed(numProbes) {
 		if count&(1<<f) == 0 || !measured(s, rimewatch.Field(f)) {
 			continue
 		}
@@ -154,36 +155,36 @@ func steadies(s *State, o *Observation) bool {
 }
 
 // takeOrdinary notes how much the probes change from one reading to the next.
-func (p *probes) takeOrdinary(d *[numProbes]Fixed, steady bool) {
+func (p *probes) takeOrdinary(d *[numProbes]state.Fixed, steady bool) {
 	for f := range p.ordinary {
-		if (f == int(rimewatch.ProductZoneTemp) || steady) && max(d[f], -d[f]) > Fixed(p.ordinary[f])*ordinaryUnit {
+		if (f == int(rimewatch.ProductZoneTemp) || steady) && max(d[f], -d[f]) > state.Fixed(p.ordinary[f])*ordinaryUnit {
 			p.ordinary[f] = inOrdinary(d[f])
 		}
 	}
 }
 
 // inOrdinary is the size of a change in ordinaryUnit, rounded up.
-func inOrdinary(d Fixed) uint8 {
+func inOrdinary(d state.Fixed) uint8 {
 	return uint8(min(ordinaryTop, (max(d, -d)+ordinaryUnit-1)/ordinaryUnit))
 }
 
 // jumps takes a change of one probe that the others do not share. The pipes say nothing
 // where it is not steady: they warm up and cool down with every run.
-func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbes]Fixed, steady bool) {
+func (p *probes) jumps(s *State, o *Observation, f rimewatch.Field, d *[numProbes]state.Fixed, steady bool) {
 	size := max(d[f], -d[f])
 	for k, other := range d {
 		other = max(other, -other)
-		usual := k < len(p.ordinary) && f == rimewatch.ProductZoneTemp && other <= Fixed(p.ordinary[k])*ordinaryUnit // pipes cool down while it stands
+		usual := k < len(p.ordinary) && f == rimewatch.ProductZoneTemp && other <= state.Fixed(p.ordinary[k])*ordinaryUnit // pipes cool down while it stands
 		if k != int(f) && !usual && (steady || k == int(rimewatch.AmbientTemp)) && jumpRelation*other > size {
 			return
 		}
 	}
-	if 2*size <= jumpHalves*Fixed(p.ordinary[f])*ordinaryUnit {
+	if 2*size <= jumpHalves*state.Fixed(p.ordinary[f])*ordinaryUnit {
 		return
 	}
 	slot := &p.pipe
 	if f == rimewatch.ProductZoneTemp {
-		if off := max(o.fixed[f]-p.before, p.before-o.fixed[f]); p.before != 0 && (2*off < size || off <= 2*Fixed(p.ordinary[f])*ordinaryUnit) {
+		if off := max(o.fixed[f]-p.before, p.before-o.fixed[f]); p.before != 0 && (2*off < size || off <= 2*state.Fixed(p.ordinary[f])*ordinaryUnit) {
 			return // the way back of a single reading that strayed, or two ordinary changes
 		}
 		slot = &p.zone
@@ -232,7 +233,7 @@ func (p *probes) follow(s *State, o *Observation, steady bool) {
 	if j.n == 0 || p.zoneOff || !o.plain.Has(rimewatch.ProductZoneTemp) {
 		return
 	}
-	if s.running.known && !s.running.on && s.running.since == StampOf(o.At) {
+	if s.running.known && !s.running.on && s.running.since == state.StampOf(o.At) {
 		j.stops++
 	}
 	switch {
@@ -255,7 +256,9 @@ func (j *jump) back(o *Observation) bool {
 }
 
 // strayed reports whether the change after a jump undoes most of it: a single reading that strays.
-func (j *jump) strayed(d Fixed) bool { return d > 0 != (j.by > 0) && 2*max(d, -d) > max(j.by, -j.by) }
+func (j *jump) strayed(d state.Fixed) bool {
+	return d > 0 != (j.by > 0) && 2*max(d, -d) > max(j.by, -j.by)
+}
 
 // note takes a jump that was undone for an ordinary change; a single reading that
 // strays is none.
@@ -427,36 +430,4 @@ func (b *doubts) surroundings() (set rimewatch.Fields) {
 // compared, does not count.
 func (b *doubts) airDoubted() bool {
 	return b.airOff || b.fahrenheit || b.swapped&AirSwapped != 0 || b.airStuck() || b.trembles(rimewatch.AmbientTemp)
-}
-
-func (p *probes) code(c *Codec, last *[rimewatch.NumCore]Fixed, examined rimewatch.Field) {
-	near, gone := p.newest, p.newest-p.older // near what was measured last
-	if p.trembled > 0 {
-		near -= last[examined]
-	}
-	ordinary := uint16(p.ordinary[0]) | uint16(p.ordinary[1])<<4 | uint16(p.ordinary[2])<<8
-	sets, air, how := p.again|p.trembling<<numProbes, p.airStill|p.airStood<<4, p.kept
-	for i, yes := range [...]bool{p.zoneOff, p.fahrenheit, p.airMoved, p.zone.n > 0, p.pipe.n > 0} {
-		if yes {
-			how |= 8 << i
-		}
-	}
-	c.Bytes(&p.trembled, &p.usual, &sets, &how, &air, (*uint8)(&p.swapped))
-	c.Shorts(&p.tremor, &ordinary)
-	c.Fixeds(&near, &gone)
-	if p.trembled > 0 {
-		near += last[examined]
-	}
-	p.newest, p.older, p.exam = near, near-gone, examined
-	p.ordinary = [...]uint8{uint8(ordinary & 15), uint8(ordinary >> 4 & 15), uint8(ordinary >> 8 & 15)}
-	p.again, p.trembling = sets&(1<<numProbes-1), sets>>numProbes
-	p.airStill, p.airStood = air&15, air>>4
-	p.kept, p.zoneOff, p.fahrenheit, p.airMoved = how&7, how&8 != 0, how&16 != 0, how&32 != 0
-	for i, j := range [...]*jump{&p.zone, &p.pipe} {
-		if how&(64<<i) != 0 {
-			c.Bytes(&j.n, &j.stops, &j.field)
-			c.Fixeds(&j.was, &j.by)
-			c.Check(j.n > 0 && j.field < numProbes)
-		}
-	}
 }

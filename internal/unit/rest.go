@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // stands are how far the pipes are from the ambient at the end of a stop, K: what a probe
@@ -18,7 +19,7 @@ type stands struct {
 const restStops = 40 // behind what is now
 
 // noteStop takes the end of a stop.
-func (d *stands) noteStop(last *[rimewatch.NumCore]Fixed) {
+func (d *stands) noteStop(last *[rimewatch.NumCore]state.Fixed) {
 	air := last[rimewatch.AmbientTemp]
 	for i, f := range [...]rimewatch.Field{rimewatch.CompressorDischargeTemp, rimewatch.CompressorSuctionTemp} {
 		v := float32((last[f] - air).Float())
@@ -75,11 +76,6 @@ func (s *baseline) restError(y [Amps + 1]float64) float64 {
 		return 0
 	}
 	return by
-}
-
-func (d *stands) code(c *Codec) {
-	c.Floats(&d.usual[0], &d.usual[1], &d.now[0], &d.now[1])
-	c.Shorts(&d.known)
 }
 
 // holdKnown is how long the compressor must have stood still before the warming

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 const (
@@ -23,35 +24,35 @@ const (
 // running is whether the compressor runs, learnt from a signal that has two
 // levels, one while running and one while standing.
 type running struct {
-	hi, lo    float32 // the signal while running and while standing
-	prev      Fixed   // its newest value
-	high, low float32 // A, running quantiles of the current while running
-	seen      float32 // min of running behind them, up to loadMemory
-	spikeAmps float32 // A of the newest start that was seen at its peak or failed
-	since     Stamp   // start of the present run or stop
-	lastOn    Stamp   // newest reading that showed it running
-	spikedAt  Stamp   // the present spike began
-	strayed   Stamp   // newest spike amid a run that went on
-	otherAt   Stamp   // the newest load far above running began, the one before the present included
-	otherAmps Fixed   // A of that load
-	tried     Fixed   // A of the newest start that no run followed
-	triedAt   Stamp   // which began
-	alike     uint8   // such starts in a row before it that drew as much, up to 2
-	grain     Fixed   // A, least change of the current that was ever seen: what its meter resolves
-	idle      Fixed   // A of what else is behind the meter, as lately when the compressor stood
-	otherPipe Fixed   // °C of the discharge line when the present spike began
-	stopZone  Fixed   // °C of the zone when the compressor stopped
+	hi, lo    float32     // the signal while running and while standing
+	prev      state.Fixed // its newest value
+	high, low float32     // A, running quantiles of the current while running
+	seen      float32     // min of running behind them, up to loadMemory
+	spikeAmps float32     // A of the newest start that was seen at its peak or failed
+	since     state.Stamp // start of the present run or stop
+	lastOn    state.Stamp // newest reading that showed it running
+	spikedAt  state.Stamp // the present spike began
+	strayed   state.Stamp // newest spike amid a run that went on
+	otherAt   state.Stamp // the newest load far above running began, the one before the present included
+	otherAmps state.Fixed // A of that load
+	tried     state.Fixed // A of the newest start that no run followed
+	triedAt   state.Stamp // which began
+	alike     uint8       // such starts in a row before it that drew as much, up to 2
+	grain     state.Fixed // A, least change of the current that was ever seen: what its meter resolves
+	idle      state.Fixed // A of what else is behind the meter, as lately when the compressor stood
+	otherPipe state.Fixed // °C of the discharge line when the present spike began
+	stopZone  state.Fixed // °C of the zone when the compressor stopped
 	source    source
 	spike     spike
 	known, on bool
-	shakes    Fixed  // mm/s, median of the vibration while running
-	rests     Fixed  // and while standing
-	still     uint16 // s for which the current has shown a run without vibration, since it last vibrated
-	mute      uint16 // s for which the vibration has shown a run without current
-	speeds    uint8  // windows in a row in which current and vibration moved together
-	modulated bool   // its load varies: an inverter, a digital scroll
-	dated     bool   // since is the true moment
-	bare      bool   // nothing of the compressor but its current is measured
+	shakes    state.Fixed // mm/s, median of the vibration while running
+	rests     state.Fixed // and while standing
+	still     uint16      // s for which the current has shown a run without vibration, since it last vibrated
+	mute      uint16      // s for which the vibration has shown a run without current
+	speeds    uint8       // windows in a row in which current and vibration moved together
+	modulated bool        // its load varies: an inverter, a digital scroll
+	dated     bool        // since is the true moment
+	bare      bool        // nothing of the compressor but its current is measured
 }
 
 // source is the signal that running is read from; a better one replaces a worse.
@@ -91,7 +92,7 @@ func (w *running) threshold(share float32) float32 { return w.lo + share*(w.hi-w
 // so that the current of a start does not pass for that of a run.
 func (w *running) learn(v float32) {
 	if w.hi == 0 && w.lo == 0 {
-		w.hi, w.lo, w.prev = v, v, Fixed(v*1e4+0.5)
+		w.hi, w.lo, w.prev = v, v, state.Fixed(v*1e4+0.5)
 		return
 	}
 	if both := min(v, float32(w.prev.Float())); both > w.hi {
@@ -100,7 +101,7 @@ func (w *running) learn(v float32) {
 	if v < w.lo {
 		w.lo += 0.5 * (v - w.lo)
 	}
-	w.prev = Fixed(v*1e4 + 0.5) // no signal is negative
+	w.prev = state.Fixed(v*1e4 + 0.5) // no signal is negative
 }
 
 // decide reports whether the compressor runs at level v; ok is false while the
@@ -148,7 +149,7 @@ func (s *State) followRun(o *Observation) {
 		s.turn(o.At, on)
 	}
 	if s.Running() {
-		w.lastOn = StampOf(o.At)
+		w.lastOn = state.StampOf(o.At)
 	}
 	s.readCounters(o)
 	o.Warm = s.warm(o.At)
@@ -188,7 +189,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 		return w.on, w.known
 	}
 	if w.lastOn.Set() && o.At-w.lastOn.Time() > forgetAfter {
-		w.hi, w.lastOn = w.lo, StampOf(o.At)
+		w.hi, w.lastOn = w.lo, state.StampOf(o.At)
 	}
 	if src != fromAmps {
 		w.learn(v)
@@ -208,7 +209,7 @@ func (s *State) readRun(o *Observation) (on, ok bool) {
 	w.learn(v)
 	on, ok = w.decide(v, s.pace())
 	if ok && !on && (w.rests == 0 || w.quiet(o)) { // by steps, so that single readings that stray count little
-		most := Fixed(idleStep * w.hi * 1e4)
+		most := state.Fixed(idleStep * w.hi * 1e4)
 		w.idle += max(-most, min(most, o.fixed[rimewatch.AmpDraw]-w.idle))
 	}
 	if ok {
@@ -258,9 +259,9 @@ func (w *running) quiet(o *Observation) bool {
 }
 
 const (
-	leastShaking = Fixed(1000)     // 0.1 mm/s above that of standing
-	stillFor     = uint16(90 * 60) // s for which the current may speak of a run that the vibration does not show: longer than the heater of any defrost
-	shakeSteps   = 50              // each a share of the level, so that single readings that stray count little
+	leastShaking = state.Fixed(1000) // 0.1 mm/s above that of standing
+	stillFor     = uint16(90 * 60)   // s for which the current may speak of a run that the vibration does not show: longer than the heater of any defrost
+	shakeSteps   = 50                // each a share of the level, so that single readings that stray count little
 )
 
 // followShaking learns how the compressor shakes while it runs and while it stands.
@@ -328,7 +329,7 @@ func (w *running) Strays(at rimewatch.Time) bool {
 
 // strayRun reports whether the run that began at a moment is one reading of a meter
 // whose single readings are known to be wrong.
-func (w *running) strayRun(began Stamp, at rimewatch.Time) bool {
+func (w *running) strayRun(began state.Stamp, at rimewatch.Time) bool {
 	return w.source == fromAmps && w.lastOn == began && w.Strays(at)
 }
 
@@ -353,7 +354,7 @@ func (s *State) turn(at rimewatch.Time, on bool) {
 		}
 	}
 	w.known, w.on, w.dated = true, on, seen
-	w.since = StampOf(at)
+	w.since = state.StampOf(at)
 	w.stopZone = s.last[rimewatch.ProductZoneTemp]
 }
 
@@ -392,7 +393,7 @@ func (w *running) followLoad(v float32, o *Observation) {
 	if w.seen == 0 {
 		w.high, w.low = v, v
 	}
-	if v > overload*w.high && w.keepsSteady() && o.Sane.Has(rimewatch.VibrationLevel) && FixedOf(o.Reading.Values[rimewatch.VibrationLevel]) < w.shakes+w.shakes/8 {
+	if v > overload*w.high && w.keepsSteady() && o.Sane.Has(rimewatch.VibrationLevel) && state.FixedOf(o.Reading.Values[rimewatch.VibrationLevel]) < w.shakes+w.shakes/8 {
 		return // no other speed: it would shake more
 	}
 	span := float32(min(o.Gap, 5*minute)) / float32(minute)

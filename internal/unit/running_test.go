@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // ampFeed plays the current of a compressor, one reading a minute, and nothing else.
@@ -324,7 +325,7 @@ func TestSlowSpeedIsNoContradiction(t *testing.T) {
 	r.Set(rimewatch.CompressorSuctionTemp, 12)
 	o := Observation{Reading: &r, At: hour, Sane: r.Present}
 	var s State
-	s.gap, s.running.known, s.running.on, s.running.since = 60, true, true, StampOf(minute)
+	s.gap, s.running.known, s.running.on, s.running.since = 60, true, true, state.StampOf(minute)
 	if !s.contradictions(&Config{}, &o).Has(rimewatch.CompressorDischargeTemp) {
 		t.Error("8 K between the lines do not contradict a compressor of one speed")
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 const (
@@ -30,10 +31,10 @@ const (
 
 // stuck distinguishes a frozen zone sensor from a steady zone.
 type stuck struct {
-	same  Stamp   // since when the zone temperature has not moved at all
-	still uint16  // min, the longest that it stood still before and moved again
-	step  float32 // K, least change of the zone that was ever seen: what its sensor resolves
-	runs  uint8   // compressor starts since then
+	same  state.Stamp // since when the zone temperature has not moved at all
+	still uint16      // min, the longest that it stood still before and moved again
+	step  float32     // K, least change of the zone that was ever seen: what its sensor resolves
+	runs  uint8       // compressor starts since then
 	stuck bool
 }
 
@@ -48,7 +49,7 @@ func (s *State) inspect(c *Config, o *Observation) {
 	bad := r.Faults&rimewatch.CoreFields | r.Implausible()
 	o.plain = r.Present & rimewatch.CoreFields &^ bad
 	if o.plain.Has(rimewatch.ProductZoneTemp) && s.zoneAt != 0 && o.At-s.born >= strange {
-		v := plainFixed(r.Values[rimewatch.ProductZoneTemp])
+		v := state.PlausibleFixed(r.Values[rimewatch.ProductZoneTemp])
 		if s.unreached.take(c.Equipment, v, s.last[rimewatch.ProductZoneTemp], o.At, s.zoneAt, s.Interval(), s.humps.steps) {
 			o.plain, o.unreached, o.fixed[rimewatch.ProductZoneTemp] = o.plain&^(1<<rimewatch.ProductZoneTemp), true, v
 		}
@@ -135,7 +136,7 @@ func (s *State) meterMute(o *Observation) bool {
 		return false
 	}
 	switch {
-	case runs && w.mute == 0 && FixedOf(v[rimewatch.VibrationLevel]) == s.last[rimewatch.VibrationLevel]: // it may be stuck
+	case runs && w.mute == 0 && state.FixedOf(v[rimewatch.VibrationLevel]) == s.last[rimewatch.VibrationLevel]: // it may be stuck
 	case runs:
 		w.mute += uint16(min(o.Gap, 5*minute) / second)
 	case w.mute <= muteFor:
@@ -155,7 +156,7 @@ func (s *State) runsBeside(o *Observation) (runs, known bool) {
 	if !o.Sane.Has(rimewatch.VibrationLevel) || w.shakes < 2*w.rests+leastShaking {
 		return false, false
 	}
-	vib := FixedOf(o.Reading.Values[rimewatch.VibrationLevel])
+	vib := state.FixedOf(o.Reading.Values[rimewatch.VibrationLevel])
 	return vib > (w.shakes+w.rests)/2 && vib < w.shakes+w.shakes/2, true // much more would be another scale of its own
 }
 
@@ -164,16 +165,16 @@ func (s *State) runsBeside(o *Observation) (runs, known bool) {
 func (s *State) followStuck(c *Config, o *Observation) {
 	w, v := &s.stuck, o.Reading.Values[rimewatch.ProductZoneTemp]
 	if !w.stuck && s.blind(o.Gap) {
-		w.same, w.runs = StampOf(o.At), 0
+		w.same, w.runs = state.StampOf(o.At), 0
 	}
-	if s.zoneAt == 0 || FixedOf(v) != s.last[rimewatch.ProductZoneTemp] {
+	if s.zoneAt == 0 || state.FixedOf(v) != s.last[rimewatch.ProductZoneTemp] {
 		if d := float32(math.Abs(v - s.last[rimewatch.ProductZoneTemp].Float())); s.zoneAt != 0 && (w.step == 0 || d < w.step) {
 			w.step = d
 		}
 		if stood := (o.At - w.same.Time()) / minute; w.same.Set() && !w.stuck {
 			w.still = max(w.still, uint16(min(stood, 24*60)))
 		}
-		w.same, w.runs, w.stuck = StampOf(o.At), 0, false
+		w.same, w.runs, w.stuck = state.StampOf(o.At), 0, false
 		return
 	}
 	stood := o.At - w.same.Time()
@@ -186,7 +187,7 @@ func (s *State) followStuck(c *Config, o *Observation) {
 	case w.step > 0:
 		w.stuck = w.stuck || o.At-s.born >= standKnown
 	default:
-		w.stuck = w.stuck || moves(c.Equipment, FixedOf(v))
+		w.stuck = w.stuck || moves(c.Equipment, state.FixedOf(v))
 	}
 }
 
@@ -201,7 +202,7 @@ func (w *stuck) standsFor() rimewatch.Time {
 
 // moves reports whether a zone of a type that shows v must move within a day, by the
 // resolution of its sensor: that of one which shows whole degrees may be as coarse.
-func moves(e *rimewatch.Equipment, v Fixed) bool {
+func moves(e *rimewatch.Equipment, v state.Fixed) bool {
 	return e != nil && e.Setpoint != nil && (v%1_0000 != 0 || e.Defrost.ExcursionK >= movingBy)
 }
 
@@ -260,4 +261,4 @@ func (s *State) Fresh() rimewatch.Time {
 func (s *State) ZoneStep() float64 { return float64(s.stuck.step) }
 
 // ZoneFixed is the newest temperature of the product zone that counted.
-func (s *State) ZoneFixed() Fixed { return s.last[rimewatch.ProductZoneTemp] }
+func (s *State) ZoneFixed() state.Fixed { return s.last[rimewatch.ProductZoneTemp] }

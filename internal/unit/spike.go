@@ -1,6 +1,9 @@
 package unit
 
-import "github.com/rimewatch/rimewatch"
+import (
+	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
+)
 
 // spike is what a current far above that of running has been taken for so far.
 type spike uint8
@@ -29,7 +32,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 	if w.hi > 0 && w.separate() && amps > spikeRatio*w.hi {
 		switch lasted := o.At - w.spikedAt.Time(); {
 		case w.spike == noSpike:
-			w.spike, w.spikedAt, w.otherPipe = oneStart, StampOf(o.At), s.last[rimewatch.CompressorDischargeTemp]
+			w.spike, w.spikedAt, w.otherPipe = oneStart, state.StampOf(o.At), s.last[rimewatch.CompressorDischargeTemp]
 			if w.known && w.on || float32(s.last[rimewatch.AmpDraw].Float()) > w.threshold(0.2) {
 				w.spike = inRun
 			}
@@ -41,7 +44,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 				w.hi, w.spike = amps, noSpike // what ran before was the smaller load
 				return false
 			}
-			w.spike, w.otherAmps = otherLoad, FixedOf(float64(amps))
+			w.spike, w.otherAmps = otherLoad, state.FixedOf(float64(amps))
 		case w.likeOther(amps, o.At):
 		case w.spike == oneStart && lasted >= spikeAgain && s.phases.showsStarts(s.gap, w, o.At):
 			s.tryStart(o, w.spikeAmps) // the one before did not start either
@@ -76,7 +79,7 @@ const alikeTries = 0.15
 func (s *State) tryStart(o *Observation, amps float32) {
 	w := &s.running
 	was, at := float32(w.tried.Float()), w.triedAt
-	w.tried, w.triedAt = FixedOf(float64(amps)), w.spikedAt
+	w.tried, w.triedAt = state.FixedOf(float64(amps)), w.spikedAt
 	if max(amps-was, was-amps) > alikeTries*was {
 		w.alike = 0
 		return

@@ -1,6 +1,10 @@
 package unit
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/rimewatch/rimewatch/internal/state"
+)
 
 // far is a unit that has departed by something for long: its load, or ice.
 func far() *baseline {
@@ -36,16 +40,6 @@ func TestPipeThatStepsBesideWhatDeparts(t *testing.T) {
 				d.slow += slowRate * (v - d.slow)
 			}
 			s.reviewSensors(0, 0, true, false, true, tc.suspected)
-			again := *s
-			c := Writer(nil)
-			again.doubts.code(&c)
-			b, _ := c.Done()
-			var back doubts
-			c = Reader(b)
-			back.code(&c)
-			if back.came != s.doubts.came || back.alone != s.doubts.alone {
-				t.Fatalf("%s: %v, %d after a checkpoint", tc.why, back.came, back.alone)
-			}
 		}
 		if got := s.Aside().Has(Suction); got != tc.want {
 			t.Errorf("%s: set aside %v", tc.why, got)
@@ -84,7 +78,7 @@ func TestLoneThatGoesOn(t *testing.T) {
 func TestJumpAnywhereInTheRange(t *testing.T) {
 	for _, tc := range []struct {
 		ordinary uint8
-		coldest  Fixed
+		coldest  state.Fixed
 		kept     bool
 	}{{4, 5_5000, true}, {4, 4_5000, false}, {5, 5_5000, false}} {
 		var s State
@@ -92,7 +86,7 @@ func TestJumpAnywhereInTheRange(t *testing.T) {
 		p := &s.doubts.probes
 		p.ordinary = [...]uint8{tc.ordinary, 6, 4}
 		s.last[0] = 4_0000 // as warm as the thermostat lets it become
-		d := [numProbes]Fixed{3_5000}
+		d := [numProbes]state.Fixed{3_5000}
 		p.jumps(&s, &Observation{Gap: minute}, 0, &d, false)
 		o := Observation{At: testAt, plain: 1}
 		o.fixed[0] = tc.coldest
@@ -132,7 +126,7 @@ func TestPipeThatJumpsAgainAndAgain(t *testing.T) {
 func TestPipesOfAYoungRun(t *testing.T) {
 	for ran, want := range map[int]bool{6: false, 12: true} {
 		var s State
-		s.running.known, s.phases.phase, s.running.since = true, Running, StampOf(testAt-minutes(ran))
+		s.running.known, s.phases.phase, s.running.since = true, Running, state.StampOf(testAt-minutes(ran))
 		if got := steadies(&s, &Observation{At: testAt, Gap: minute}); got != want {
 			t.Errorf("after %d min: steady %v", ran, got)
 		}

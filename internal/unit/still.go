@@ -104,10 +104,3 @@ func canBeStuck(s *State) (set rimewatch.Fields) {
 	}
 	return set
 }
-
-func (d *stills) code(c *Codec) {
-	for i := range d.list {
-		c.Bytes(&d.list[i].hours, &d.list[i].most)
-	}
-	c.Bytes(&d.moved, &d.stuck, &d.same, &d.pause)
-}

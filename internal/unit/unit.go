@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 const (
@@ -35,7 +36,7 @@ func (c *Config) habit() *rimewatch.Defrost {
 // which nothing is known. It holds no pointers: a copy is a snapshot.
 type State struct {
 	timing
-	last   [rimewatch.NumCore]Fixed
+	last   [rimewatch.NumCore]state.Fixed
 	broken rimewatch.Fields
 
 	unreached unreached
@@ -52,8 +53,8 @@ type State struct {
 	places
 	baseline
 
-	hourEnd rimewatch.Time // of the hour that is being gathered
-	winEnd  rimewatch.Time // of the six hours
+	hourEnd rimewatch.Time `state:"unmoved"` // of the hour that is being gathered
+	winEnd  rimewatch.Time `state:"unmoved"` // of the six hours
 	hour    hourly
 	window  window
 }
@@ -83,13 +84,13 @@ type Observation struct {
 
 	Tripped     bool // a run ended without result
 	FailedStart bool
-	WindowEnded bool                     // six hours were concluded before this reading
-	DayEnded    bool                     // likewise a day
-	Shown       Channels                 // in which they showed something new
-	plain       rimewatch.Fields         // measurements that are plausible by themselves, those that are doubted included
-	fixed       [rimewatch.NumCore]Fixed // of the measurements in plain, and of a zone that is put aside
-	unreached   bool                     // the zone is put aside
-	suspected   bool                     // the unit is, as HoldBaseline says
+	WindowEnded bool                           // six hours were concluded before this reading
+	DayEnded    bool                           // likewise a day
+	Shown       Channels                       // in which they showed something new
+	plain       rimewatch.Fields               // measurements that are plausible by themselves, those that are doubted included
+	fixed       [rimewatch.NumCore]state.Fixed // of the measurements in plain, and of a zone that is put aside
+	unreached   bool                           // the zone is put aside
+	suspected   bool                           // the unit is, as HoldBaseline says
 
 	// Unmet says that the unit does not do what it is for, as the rules have found of this
 	// reading: nothing that is seen of its machine is an end of what ails it.
@@ -157,7 +158,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 			s.Relearn(rimewatch.RelearnSilence, o.At)
 			o.Relearnt = true
 		} else if o.Gap > moveFor && movedAway(s, r) {
-			s.phases.resettled = StampOf(o.At)
+			s.phases.resettled = state.StampOf(o.At)
 			s.model.yield()
 		}
 	}
@@ -171,7 +172,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.inspect(c, o)
 	for f := range rimewatch.NumCore {
 		if o.plain.Has(f) {
-			if o.fixed[f] = plainFixed(r.Values[f]); o.fixed[f] != s.last[f] && s.at != 0 && (s.last[f] != 0 || f >= rimewatch.AmpDraw) {
+			if o.fixed[f] = state.PlausibleFixed(r.Values[f]); o.fixed[f] != s.last[f] && s.at != 0 && (s.last[f] != 0 || f >= rimewatch.AmpDraw) {
 				o.Moved |= 1 << f
 			}
 		}

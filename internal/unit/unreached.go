@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/state"
 )
 
 // unreached are temperatures of the zone that the unit cannot have reached since the reading
@@ -12,8 +13,8 @@ import (
 // zone is what they show. One that others do not confirm is forgotten. What the zone was before such a change is kept in the same way: of two probes
 // that alternate both count.
 type unreached struct {
-	value Fixed // of the newest of them
-	at    Stamp
+	value state.Fixed // of the newest of them
+	at    state.Stamp
 	n     uint8 // readings that showed it, up to leastShown; 0 = none
 }
 
@@ -40,11 +41,11 @@ const (
 
 // defaults are what electronics sends that has no probe or has just got power: −17.78 °C is
 // 0 °F, 85 °C the reset value of a DS18B20.
-var defaults = [...]Fixed{0, -1_0000, -17_7800, -17_8000, 85_0000, -100_0000}
+var defaults = [...]state.Fixed{0, -1_0000, -17_7800, -17_8000, 85_0000, -100_0000}
 
 // reaches reports whether a zone may have come from one temperature to another within a
 // time, steps being the greatest that it usually makes from reading to reading, K.
-func reaches(e *rimewatch.Equipment, from, to Fixed, in rimewatch.Time, steps float32) bool {
+func reaches(e *rimewatch.Equipment, from, to state.Fixed, in rimewatch.Time, steps float32) bool {
 	was, now := from.Float(), to.Float()
 	slack := noiseK + min(float64(steps), ownStep)
 	if math.Abs(now-was) <= slack {
@@ -73,7 +74,7 @@ func reaches(e *rimewatch.Equipment, from, to Fixed, in rimewatch.Time, steps fl
 
 // take takes a temperature of the zone, which counted as was at wasAt the last time, and
 // reports whether it is put aside. interval is the usual time between readings.
-func (d *unreached) take(e *rimewatch.Equipment, v, was Fixed, at, wasAt, interval rimewatch.Time, steps float32) (aside bool) {
+func (d *unreached) take(e *rimewatch.Equipment, v, was state.Fixed, at, wasAt, interval rimewatch.Time, steps float32) (aside bool) {
 	if d.n > 0 && at-d.at.Time() > max(shownFor, shownGaps*interval) {
 		*d = unreached{}
 	}
@@ -86,10 +87,10 @@ func (d *unreached) take(e *rimewatch.Equipment, v, was Fixed, at, wasAt, interv
 		d.n = 1
 	}
 	if d.n < leastShown {
-		d.value, d.at = v, StampOf(at)
+		d.value, d.at = v, state.StampOf(at)
 		return true
 	}
-	d.value, d.at = was, StampOf(wasAt) // where it may come back to
+	d.value, d.at = was, state.StampOf(wasAt) // where it may come back to
 	return false
 }
 
@@ -110,7 +111,7 @@ func Confirm(s *State) (v float64, at rimewatch.Time, ok bool) {
 	}
 	was, wasAt := *last, s.zoneAt
 	*last, s.zoneAt = d.value, d.at.Time()
-	d.value, d.at, d.n = was, StampOf(wasAt), leastShown // where it may come back to
+	d.value, d.at, d.n = was, state.StampOf(wasAt), leastShown // where it may come back to
 	return last.Float(), s.zoneAt, true
 }
 
@@ -122,11 +123,4 @@ func (d *unreached) explained(o *Observation) {
 		o.Valid |= 1 << rimewatch.ProductZoneTemp
 		*d = unreached{}
 	}
-}
-
-func (d *unreached) code(c *Codec) {
-	c.Fixeds(&d.value)
-	c.Stamps(&d.at)
-	c.Bytes(&d.n)
-	c.Check(d.n <= leastShown)
 }

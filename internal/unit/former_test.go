@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// version12 is what the version before wrote of the course in TestVersion12: it put no
+// courseOf12 is what the version before wrote of the course in TestVersion12: it put no
 // temperatures aside and did not know what the zone was before the newest reading.
-const version12 = "DB/AnY/KmGgAAL/tiwWf3RWQAABwQgADAQEKAZqZmT4AAAAAAAAAEAAgYZORwQAA8GIlk8FjRb4+ZmaOwdSRmT8Bv+2LBQAAGAGPQJPBAAAPiAEBAwcIAwAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
+const courseOf12 = "DB/AnY/KmGgAAL/tiwWf3RWQAABwQgADAQEKAZqZmT4AAAAAAAAAEAAgYZORwQAA8GIlk8FjRb4+ZmaOwdSRmT8Bv+2LBQAAGAGPQJPBAAAPiAEBAwcIAwAAAAAAAAAAAAAAAAAAAAAAAAAAAA=="
 
 // TestVersion12: what the version before learnt is kept, and goes on as if this one had learnt it.
 func TestVersion12(t *testing.T) {
-	old, err := base64.StdEncoding.DecodeString(version12)
-	if err != nil || old[0] != oldestVersion {
+	old, err := base64.StdEncoding.DecodeString(courseOf12)
+	if err != nil || old[0] != version12 {
 		t.Fatal(old[0], err)
 	}
 	read, lived := newZones(t, "walkin_freezer"), newZones(t, "walkin_freezer")
