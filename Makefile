@@ -1,28 +1,26 @@
 # Rimewatch. `make run` is the demo, `make test` everything that must pass, `make test-long` what takes longer than anybody waits.
 GO      ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS  = -s -w -X main.version=$(VERSION)
 export CGO_ENABLED = 0
 # A program with the race detector otherwise sleeps a second before it ends.
 export GORACE = atexit_sleep_ms=0
 
 .PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint gate browser screenshots \
-	sdk chromium firefox postgres mosquitto haproxy python explore drawn fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
+	sdk chromium headless-shell firefox postgres mosquitto haproxy python explore drawn fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
 all: build
 
-# The web UI is built if npm is available. Otherwise the binary contains a page that says how to get the UI.
+# Without npm the binary has a page that says how to get the UI.
 NPM  := $(shell command -v npm 2>/dev/null)
 DIST  = internal/webui/dist/index.html
 
-# What is shipped is compiled for a profile of the server under load, and without paths of this machine, for which the compiler
-# takes every package anew: the demo and the browser tests share the compilation of the tests instead.
+# A release is compiled for a profile of the server under load and without this machine's paths, which compiles every package anew.
 PGO  = cmd/rimewatch/server.pgo
 SHIP = -trimpath -pgo=$(PGO)
 run browser screenshots ui-every test ui-test: SHIP = -pgo=off
 
 build: $(if $(NPM),ui) ## the binary, in bin/
 	@echo 'compiling the server: a minute or two the first time'
-	@$(GO) build $(SHIP) -ldflags '$(LDFLAGS)' -o bin/rimewatch ./cmd/rimewatch
+	@$(GO) build $(SHIP) -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rimewatch ./cmd/rimewatch
 
 run: build ## the demo: a market with twelve units, six of them in trouble
 	./bin/rimewatch demo
@@ -34,7 +32,6 @@ web/node_modules/.package-lock.json: web/package-lock.json
 	cd web && npm ci --no-audit --no-fund
 	@touch $@
 
-# The UI's types are generated from the server's OpenAPI description.
 web/openapi.json: cmd/rimewatch/openapi.go field.go $(shell find internal/httpapi internal/wire -name '*.go' -not -name '*_test.go')
 	@echo 'compiling what describes the API: a minute or two the first time'
 	@env -u RIMEWATCH_TESTS $(GO) run $(SHIP) ./cmd/rimewatch openapi > $@.new && mv $@.new $@
@@ -113,93 +110,74 @@ ui-every: build chromium ## every page for people with disabilities in every the
 screenshots: build ## every page in every size and theme, into screenshots/
 	cd web && npm run --silent screenshots
 
-# Installs what Debian has, also where its lists are older than what is there.
-apt = { echo 'installing $(1)'; apt-get install -y -qq $(1) >/dev/null 2>&1 || { apt-get update -qq && apt-get install -y -qq $(1) >/dev/null; }; }
-
-# The variant without windows does most of it in half the time.
-chromium:
-	@command -v chromium >/dev/null || $(call apt,chromium) || { echo 'the browser tests need chromium: apt-get install chromium'; exit 1; }
-	@command -v chromium-headless-shell >/dev/null || $(call apt,chromium-headless-shell) || echo 'no chromium-headless-shell: the browser tests take half as long again'
-
-# One older than 153 lacks what Playwright asks for.
+# Programs of Debian that tests run: $(call need,what shows that it is there,packages,what is lost without it). Without the last it is an error.
+need = @export PATH="$$PATH:/usr/sbin:$$(echo /usr/lib/postgresql/*/bin | tr ' ' :)"; { $(1); } >/dev/null 2>&1 || { echo 'installing $(2)'; \
+	apt-get install -y -qq $(2) >/dev/null 2>&1; } || { apt-get update -qq && apt-get install -y -qq $(2) >/dev/null; } || \
+	{ echo 'no $@: $(or $(3),the tests need it (apt-get install $(2)))'$(if $(3),,; exit 1); }
+chromium: headless-shell
+	$(call need,command -v chromium,chromium)
+headless-shell:
+	$(call need,command -v chromium-headless-shell,chromium-headless-shell,the browser tests take half as long again)
 firefox:
-	@test "$$(firefox-esr --version 2>/dev/null | grep -oE '[0-9]+' | head -1)" -ge 153 2>/dev/null || { apt-get update -qq; $(call apt,firefox-esr); } || \
-		echo 'no firefox-esr: the tests in Firefox are skipped'
-
-postgres: # its tests start servers of their own
-	@command -v initdb >/dev/null || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || $(call apt,postgresql) || \
-		{ echo 'the tests of the PostgreSQL store need it: apt-get install postgresql'; exit 1; }
-
-python:
-	@command -v python3 >/dev/null || $(call apt,python3) || { echo 'the client in Python needs it: apt-get install python3'; exit 1; }
-
-haproxy:
-	@command -v haproxy >/dev/null || test -x /usr/sbin/haproxy || $(call apt,haproxy) || echo 'no haproxy: the lines for it are not tried'
-
+	$(call need,test "$$(firefox-esr --version | grep -oE '[0-9]+' | head -1)" -ge 153,firefox-esr,the tests in Firefox are skipped: Playwright needs 153)
+postgres:
+	$(call need,command -v initdb,postgresql)
 mosquitto:
-	@command -v mosquitto_pub >/dev/null && { command -v mosquitto >/dev/null || test -x /usr/sbin/mosquitto; } || $(call apt,mosquitto mosquitto-clients) || \
-		{ echo 'the tests of MQTT need it: apt-get install mosquitto mosquitto-clients'; exit 1; }
+	$(call need,command -v mosquitto && command -v mosquitto_pub,mosquitto mosquitto-clients)
+haproxy:
+	$(call need,command -v haproxy,haproxy,the lines for it are not tried)
+python:
+	$(call need,command -v python3,python3)
 
-# Each of ROUNDS has a seed of its own, which is printed; SEED=n for one round as it was.
+# Every round has a seed of its own, which is printed; SEED=n for one round as it was.
 ROUNDS ?= 100
-CHECKS ?= 1000
 explore: ## draw anew what tests draw at random, which is otherwise always the same
-	@for i in $$(seq $(if $(SEED),1,$(ROUNDS))); do export RAPID_SEED=$(or $(SEED),$$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')) RAPID_CHECKS=$(CHECKS); \
-		echo "make explore SEED=$$RAPID_SEED CHECKS=$(CHECKS)"; $(GO) test $(FAST) -count=1 $$(grep -lE 'rapid.Check|trial.Seed' $$(git ls-files 'internal/*_test.go') | xargs -n1 dirname | sort -u | sed 's|^|./|') || exit 1; done
+	@for i in $$(seq $(if $(SEED),1,$(ROUNDS))); do export RAPID_SEED=$(or $(SEED),$$(od -An -N6 -tu8 /dev/urandom | tr -d ' ')) RAPID_CHECKS=$(or $(CHECKS),1000); \
+		echo "make explore SEED=$$RAPID_SEED CHECKS=$(or $(CHECKS),1000)"; $(GO) test $(FAST) -count=1 $$(git grep -lE 'rapid.Check|trial.Seed' 'internal/*_test.go' | xargs -n1 dirname | sort -u | sed 's|^|./|') || exit 1; done
 
-DRAWN ?= 10m
 drawn: ## requests drawn from the description for DRAWN, and what of the answers is not as described; SEED=n begins with that round
-	$(GO) test $(FAST) -count=1 -v -run 'TestDrawnRequests$$' ./e2e/contract -store sqlite -drawn $(DRAWN) -rapid.seed=$(or $(SEED),$$(date +%s))
+	$(GO) test $(FAST) -count=1 -v -run 'TestDrawnRequests$$' ./e2e/contract -store sqlite -drawn $(or $(DRAWN),10m) -rapid.seed=$(or $(SEED),$$(date +%s))
 
-FUZZTIME ?= 20s
 fuzz: ## every fuzz target for FUZZTIME
-	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p 2>/dev/null | grep '^Fuzz'); do \
-		echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done
+	@git grep -oE '^func Fuzz\w+' '*_test.go' | while IFS=: read -r file f; do \
+		echo "$$file $${f#func }"; $(GO) test -run '^$$' -fuzz "^$${f#func }\$$" -fuzztime $(or $(FUZZTIME),20s) "./$$(dirname "$$file")" </dev/null || exit 1; done
 
-# What measures the product is a module of its own, with one program. Such as BENCH='-only growth -devices 1000000 -profile DIR', or
-# -doc docs/performance.md for the table of that page.
+# The module that measures the product: BENCH='-only growth -devices 1000000 -profile DIR', or -doc docs/performance.md for that page's table.
 LAB = cd lab && $(GO) run -pgo=$(CURDIR)/$(PGO) .
 bench: ## the side-by-side benchmark: prints ratios
 	$(LAB) bench $(BENCH)
 
-# It is committed, and names no path of this machine.
 PROFILES = /tmp/rimewatch-profile
-profile: ## make the profile anew that the compiler works by, from the loads of `make bench`: four minutes, before a release
+profile: ## make the profile anew that releases are compiled for, from the loads of `make bench`: four minutes, before a release
 	rm -rf $(PROFILES) && mkdir $(PROFILES) && cd lab && $(GO) build -trimpath -o $(PROFILES)/lab .
 	$(PROFILES)/lab bench -only growth -devices 1000,10000,100000 -rounds 1 -steps create,warm,batches,single,recovery -alone -profile $(PROFILES)
 	$(PROFILES)/lab bench -only batch -profile $(PROFILES)
 	cd $(PROFILES) && $(GO) tool pprof -proto *.pprof > $(CURDIR)/$(PGO)
 
-# DATA is a folder of recordings with site_alarms.csv; without it only the simulator runs.
-DIRTY_SEEDS ?= 104
-DIRTY_YEARS ?= 101
 EVALUATE = nice -n 5 $(CURDIR)/bin/lab evaluate --workers $(shell nproc) --doc $(CURDIR)/docs/prediction-figures.md
-evaluate: ## measure the predictor and write docs/prediction-figures.md; DATA=dir for recordings, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
+evaluate: ## measure the predictor into docs/prediction-figures.md; DATA=dir for recordings with site_alarms.csv, DIRTY_SEEDS=8 DIRTY_YEARS=20 for a quick look
 	cd lab && $(GO) build -pgo=$(CURDIR)/$(PGO) -o $(CURDIR)/bin/lab .
 	$(if $(DATA),$(EVALUATE) --format real $(DATA))
 	$(EVALUATE) --format simulator --seeds 10 --years 50
-	$(EVALUATE) --format dirty --seeds $(DIRTY_SEEDS) --years $(DIRTY_YEARS)
+	$(EVALUATE) --format dirty --seeds $(or $(DIRTY_SEEDS),104) --years $(or $(DIRTY_YEARS),101)
 	$(EVALUATE) --format families --seed-set fresh --seeds 8 --years 12
 	$(EVALUATE) --format spoilt --seed-set fresh --seeds 2
 
 pictures: ## draw the pictures in docs/img, from the simulator and the engine
 	$(LAB) pictures
 
-# The tool is a module of its own. TARGETS=linux/amd64 for one alone.
-release: ui sdk ## Debian packages, tarballs, the image, checksums and the bill of materials, in dist/; PUSH=ghcr.io/… pushes the image, too
+release: ui sdk ## packages, the image, checksums and the bill of materials, in dist/; TARGETS=linux/amd64 for one alone, PUSH=ghcr.io/… pushes the image, too
 	cd tools/release && $(GO) run . -version $(VERSION) $(if $(TARGETS),-targets $(TARGETS)) $(if $(PUSH),-push $(PUSH))
 	cd dist && sha256sum --check --quiet SHA256SUMS
 
 fleet: ## a thousand device-months of healthy units, which must not raise critical alerts
 	$(GO) test -run 'TestHealthyFleet$$' -count 1 -v -timeout 60m ./internal/alert -fleet 200
 
-# Such as OF=Inlets for devices at a webhook, line protocol, MQTT and a broker alone; ROUNDS=10 for fewer.
 E2E = CGO_ENABLED=1 RIMEWATCH_TESTS=long RIMEWATCH_KILL9_ROUNDS=$(ROUNDS) $(GO) test -count=1 -timeout 90m -v ./e2e
-kill9: mosquitto ## a hundred rounds of kill -9 under load
+kill9: mosquitto ## a hundred rounds of kill -9 under load; ROUNDS=10 for fewer, OF=Inlets for those of webhooks, line protocol and MQTT
 	$(E2E) -run 'TestKill9$(OF)'
 
-# Such as FAULT='full disk' for those with this in their name.
-faults: ## every fault the service must hold under, a line about each: 20 minutes at most
+faults: ## every fault the service must hold under, a line about each: 20 minutes at most; FAULT='full disk' for those of that name
 	$(GO) run ./e2e/faults $(if $(FAULT),'$(FAULT)')
 
 cluster-faults: build ## nodes of a cluster killed, frozen and cut off a hundred times, bugs that the checker has to find, how long requests wait: an hour
