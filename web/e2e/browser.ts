@@ -142,6 +142,27 @@ export class Visitor {
     await this.page.waitForURL(/\/w\/[a-z0-9-]+\/$/);
   }
 
+  /** to follows a link to a page: the UI is there already. */
+  async to(path: string) {
+    await this.page.evaluate((href) => {
+      const link = document.body.appendChild(Object.assign(document.createElement('a'), { href }));
+      link.click();
+      link.remove();
+    }, path);
+    await this.settled();
+  }
+
+  /** atOnce has what is asked for on its next pages carried out at once: that people could take it back is not what the test is about. */
+  atOnce() {
+    return this.page.addInitScript(() => {
+      const ask = window.fetch;
+      window.fetch = (at, options) => {
+        delete (options?.headers as Record<string, string> | undefined)?.Prefer;
+        return ask(at, options);
+      };
+    });
+  }
+
   /** settled waits until the page has loaded what it shows. */
   async settled() {
     await this.page.locator('h1').filter({ visible: true }).first().waitFor();
@@ -212,10 +233,15 @@ export class Visitor {
     await this.quiet(what);
   }
 
-  /** fineIn is fine in these themes, between which nothing but the colours differs, and cuts no label off. */
-  async fineIn(what: string, themes: Theme[]) {
+  /** tidy is fine but for what axe finds, and cuts no label off. */
+  async tidy(what: string) {
     await this.fits(what);
     none(await this.page.evaluate(untidy), `${what}: what does not fit`);
+  }
+
+  /** fineIn is fine in these themes, between which nothing but the colours differs, and cuts no label off. */
+  async fineIn(what: string, themes: Theme[]) {
+    await this.tidy(what);
     if (new URL(this.page.url()).pathname.endsWith('/wall')) return none(await this.flaws(), `${what}: axe`); // it is dark, whatever is asked for
     for (const [i, theme] of themes.entries()) {
       await this.page.emulateMedia({ colorScheme: theme });

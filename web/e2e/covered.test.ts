@@ -51,6 +51,7 @@ it('says under the headline that nobody would be told, and how to mend it', asyn
 });
 
 it('silences nothing that was not chosen, and asks for the number where it is more than one site', async () => {
+  await visitor.atOnce();
   await page.goto('/settings/quiet');
   await page.getByRole('button', { name: 'Silence', exact: true }).click();
   const silence = dialog().getByRole('button', { name: 'Silence', exact: true });

@@ -150,6 +150,8 @@ describe('an alert', () => {
 });
 
 describe('the fleet', () => {
+  beforeAll(() => owner.atOnce());
+
   it('is imported after a look at what would happen', async () => {
     await page.goto('/settings/devices');
     await button('Import CSV').click();
@@ -164,7 +166,7 @@ describe('the fleet', () => {
     await button('Retire Salad bar').click();
     await button('Retire', dialog()).click();
     await closed();
-    await button('Retire Salad bar').waitFor({ state: 'detached', timeout: 60_000 }); // it can be taken back for ten seconds
+    await button('Retire Salad bar').waitFor({ state: 'detached' });
     expect((await api.send('GET', '/v1/devices')).data.devices).toHaveLength(1);
   });
 
@@ -194,7 +196,7 @@ describe('the fleet', () => {
     await button('Remove Cleaning').click();
     await button('Remove', dialog()).click();
     await closed();
-    await page.getByText('No maintenance planned').waitFor({ timeout: 60_000 }); // it can be taken back for ten seconds
+    await page.getByText('No maintenance planned').waitFor();
     expect((await api.send('GET', '/v1/maintenance-windows')).data.maintenance_windows.filter((w: { plan_id: number }) => w.plan_id)).toHaveLength(0);
   });
 

@@ -108,8 +108,7 @@ it('the overview with filters: headline, key figures and devices are those of wh
     { page: 'q=nothing is called so', query: 'q=nothing is called so' },
   ];
   for (const f of filters) {
-    await page.goto(`/?${f.page}`);
-    await visitor.settled();
+    await visitor.to(`/?${f.page}`);
     const shown = async () => ({
       headline: numbers(await page.locator('h1').innerText()),
       figures: (await texts('[aria-label="Key figures"] > *')).map(numbers),
@@ -153,8 +152,7 @@ const sorted = (x: object) => (Array.isArray(x) ? x : Object.fromEntries(Object.
 
 it('the page of every device: value, health, limits, alerts and excursions', async () => {
   for (const serial of serials) {
-    await page.goto(`/devices/${serial}`);
-    await visitor.settled();
+    await visitor.to(`/devices/${serial}`);
     const { device: d } = (await api.send('GET', `/v1/devices/${serial}`)).data;
     const now = page.getByRole('region', { name: 'Now', exact: true });
     if (d.current_temp != null) await expect.poll(async () => numbers(await now.innerText())[0], serial).toBe(rounded(d.current_temp, 1));
