@@ -95,6 +95,7 @@ type App struct {
 	server   *publicServer                        // nil until Start
 	release  func()                               // the lock of the data directory
 	spawn    func(work func(ctx context.Context)) // runs work until Stop
+	rounds   chan struct{}                        // wakes runRounds
 	loaded   func()                               // ends the time in which the store is loaded
 	cancel   context.CancelFunc
 	workers  sync.WaitGroup
@@ -120,7 +121,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 		return nil, err
 	}
 	run, cancel := context.WithCancel(context.Background())
-	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 3), cancel: cancel}
+	a := &App{cfg: cfg, log: cfg.Logger, clock: keeper, failed: make(chan error, 3), cancel: cancel, rounds: make(chan struct{}, 1)}
 	a.spawn = func(work func(context.Context)) { a.workers.Go(func() { work(run) }) }
 	defer func() {
 		if err != nil {
@@ -260,7 +261,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 		return nil, err
 	}
 	told := notifications.Config{Store: a.Store, Writer: a.Ingest, Sites: a.Accounts, Notifier: a.Notify, Coverage: a.coverage, Calls: a.called, Card: a.card, CursorKey: key, LinkKey: links}
-	kept := records.Config{Store: a.Store, Logos: a.Store, Signers: a.Accounts, CursorKey: key, Writer: a.Ingest, Reports: a.reports, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn, Notifier: a.Notify, Mail: a.Accounts, Card: a.card, LinkKey: links}
+	kept := records.Config{Store: a.Store, Logos: a.Store, Signers: a.Accounts, CursorKey: key, Writer: a.Ingest, Reports: a.reports, Health: a.Ingest, Sites: a.Accounts, Background: a.spawn, Notifier: a.Notify, Mail: a.Accounts, Card: a.card, LinkKey: links, Rounds: a.wakeRounds}
 	api, err := httpapi.New(frame, resources.Routes, notifications.Routes(told), records.Routes(kept), events.Routes(events.Config{Store: a.Store, Notifier: a.Notify, CursorKey: key}), a.readings.Routes, accounts.Routes(a.Accounts, signOn), inlets.Routes(a.Sources, a.inletAddresses(key)), calls, devices, export.Routes(a.Store), sandboxes.Routes(a.Accounts, tried), mcp.Routes, manual.Routes)
 	if err == nil {
 		ui.Others = api.Offered

@@ -32,8 +32,16 @@ func (a *App) runRounds(ctx context.Context) {
 		}
 	}
 	plan()
-	for range ticker.Every(ctx.Done(), roundsEvery, nil) {
+	for range ticker.Every(ctx.Done(), roundsEvery, a.rounds) {
 		plan()
+	}
+}
+
+// wakeRounds has runRounds look at once: a round that was made may be due. It returns at once.
+func (a *App) wakeRounds() {
+	select {
+	case a.rounds <- struct{}{}:
+	default:
 	}
 }
 

@@ -78,6 +78,7 @@ describe('reports by mail', () => {
     const { report_schedules: list } = await office.send('GET', '/v1/report-schedules');
     expect(list).toMatchObject([{ site_id: null, period: 'monthly', enabled: false, next_at: null }]);
     await page.setViewportSize(phone);
+    await owner.atOnce();
     await office.send('PATCH', '/v1/me', { language: 'es' });
     await page.reload();
     await page.getByRole('region', { name: 'Envío por correo' }).getByText('Todos los locales, cada mes').waitFor();

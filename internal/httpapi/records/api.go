@@ -96,6 +96,9 @@ type Config struct {
 	LinkKey   [32]byte // signs the links of orders
 	CursorKey [32]byte // signs cursors
 
+	// Rounds hears that a round was made, changed or deleted. It returns at once; nil = nobody does.
+	Rounds func()
+
 	// Background runs work that outlives its request; its context ends with the
 	// service.
 	Background func(work func(ctx context.Context))

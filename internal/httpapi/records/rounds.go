@@ -205,6 +205,11 @@ func (a *api) roundRoutes() []httpapi.Route {
 		Key:        func(t *rimewatch.CheckTemplate) (id, revision int64) { return t.ID, t.Revision },
 		Named:      func(t *rimewatch.CheckTemplate) string { return t.Name },
 		Cursors:    &a.cursors,
+		Changed: func(context.Context, *rimewatch.CheckTemplate) {
+			if a.Rounds != nil {
+				a.Rounds()
+			}
+		},
 
 		ListText:   "Which devices somebody has to look at, and when: each window is a check on its days, at each site with such devices. Somebody who is limited to sites sees the rounds of these sites alone, and all their checks.",
 		CreateText: "At most 100; 409 beyond that. A window that is open at that moment is due at once.",

@@ -39,9 +39,10 @@ func (r *rig) check(template, site int64, from rimewatch.Time) *rimewatch.Check 
 	return c
 }
 
-// TestCheckTemplates: made from a pack or by hand; what cannot be is refused.
+// TestCheckTemplates: made from a pack or by hand, which opens its checks at once; what cannot be is refused.
 func TestCheckTemplates(t *testing.T) {
-	r := newRig(t)
+	woken := 0
+	r := newRig(t, func(w *whole) { w.kept.Rounds = func() { woken++ } })
 	viewer, ben := r.person(t, "Vera", rimewatch.RoleViewer), r.person(t, "Ben", rimewatch.RoleTechnician)
 	token := r.records(t)
 	const path = "/v1/check-templates"
@@ -68,6 +69,9 @@ func TestCheckTemplates(t *testing.T) {
 		{name: "deleted", req: remove(path+"/1", token), status: 200},
 		{name: "gone", req: get(path+"/1", token), status: 404, code: rimewatch.CodeNotFound},
 	})
+	if woken != 4 { // two were made, one changed, one deleted
+		t.Errorf("what opens checks was woken %d times, want 4", woken)
+	}
 }
 
 // TestChecks: the sensor's values are the service's, what is out of limits wants a note, the first completion in time
