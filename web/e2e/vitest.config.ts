@@ -25,6 +25,7 @@ export default defineConfig({
     hookTimeout: 3 * patience,
     expect: { poll: { timeout: patience, interval: 50 } },
     maxWorkers: 2,
+    isolate: false, // a file has what it needs in its own variables: Playwright is read once a worker
     bail: 0,
     reporters: ['default', lastWord],
   },
