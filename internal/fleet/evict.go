@@ -15,9 +15,10 @@ const evictLeast = 256
 // Needed are devices whose states must be in memory for a group, and stay there until Done.
 type Needed[Own any] struct{ here, away []*Device[Own] }
 
-// AllHere reports whether all states are in memory, as the log says.
+// AllHere reports whether all states are in memory, as the log says, and within the budget:
+// those of new devices are here from the first.
 func (f *Fleet[Own]) AllHere() bool {
-	return f.memory.used() == f.devices.Len() && f.behind.n == 0
+	return f.memory.used() == f.devices.Len() && f.memory.used() <= f.memory.most && f.behind.n == 0
 }
 
 // Need adds a device, if there is one with this id.

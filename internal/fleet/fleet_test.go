@@ -400,6 +400,30 @@ func TestLost(t *testing.T) {
 	})
 }
 
+// TestBudgetOfNewDevices: the states of devices that were made since the start leave memory
+// like others when there is no room for all of them.
+func TestBudgetOfNewDevices(t *testing.T) {
+	const room = 3
+	f := newFleet(newJournal(), room)
+	for id := range int64(room + 1) {
+		if !f.AllHere() {
+			t.Errorf("with %d devices some are away", id)
+		}
+		d := newDevice(f, id+1)
+		d.Added = true
+		if err := f.Stage(d, new(fleet.Staged[none])); err != nil {
+			t.Fatal(err)
+		}
+		f.Put(d)
+	}
+	if f.AllHere() {
+		t.Error("all are here, beyond the budget")
+	}
+	if err := f.Evict(f.Cold(0), 1); err != nil || f.Memory().States > room {
+		t.Errorf("%+v are in memory: %v", f.Memory(), err)
+	}
+}
+
 // TestUnreadable: a checkpoint that cannot be read costs its device what it had learnt; the device is
 // named, and others are as they were.
 func TestUnreadable(t *testing.T) {

@@ -63,8 +63,9 @@ func childApp(ctx context.Context, dir string, profile []string) error {
 		}
 	}
 	level := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	states, _ := strconv.ParseInt(os.Getenv("RIMEWATCH_STATE_MEMORY"), 10, 64) // as of the service
 	a, err := app.New(ctx, app.Config{Serve: config.Serve{
-		Data: dir, Store: database, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"}, MQTTListen: "127.0.0.1:0",
+		Data: dir, StateMemory: states, Store: database, Listen: "127.0.0.1:0", HeadMemory: 48, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"}, MQTTListen: "127.0.0.1:0",
 	}, Version: "bench", Logger: level})
 	if err != nil {
 		return err
