@@ -1,7 +1,7 @@
 // Package alert is the rule engine: it turns what a unit has observed, the
 // presence and the clock of one device into transitions of alerts. It is pure. A
 // State is advanced in place with Arrived, Judge, Tick and Resolved; where the commit
-// that carries the transitions fails, it is built again from what is stored.
+// that carries the transitions fails, it is rebuilt from the store.
 // Equal calls in equal order give equal states: a Tick is an input like a reading,
 // and belongs in the log that is replayed after a restart.
 //
@@ -25,27 +25,25 @@
 //     hour or more seldom (confirmed).
 //   - A product temperature that the unit cannot have reached (package unit) is put aside:
 //     it counts when two more confirm it, or by timer when no other has come for 10 min.
-//   - Beside product temperature and presence, timers wait for the next reading
+//   - Except for product temperature and presence, timers wait for the next reading
 //     while it is not overdue: one odd sample is never an alert.
-//   - Beside the condition that lasts, time beyond the limits of product temperature,
+//   - In addition to the lasting condition, time beyond the limits of product temperature,
 //     humidity and voltage adds up (exposure.go): over twice the delay, over four hours
 //     for TCS food, over a day for medicine. It opens on a reading alone.
-//   - A reading not newer than the newest seen, whose time is taken for that of its
-//     arrival where its clock is ahead, is late: it proves the device
-//     alive, and may show that the excursion of the product temperature that lasts
-//     began earlier. It does nothing else. A reading from the near future is judged at
-//     its arrival.
+//   - A reading from the near future is judged at its arrival. One that is not newer
+//     than the newest is late: it proves the device alive, may show that the present
+//     excursion of the product temperature began earlier, and does nothing else.
 //   - A backlog moves the clocks in event time. It opens or escalates only by
 //     its last reading and only if that is younger than the offline time; hand
 //     readings that arrive together over in order, and mark the last.
-//   - An absent or implausible measurement is no evidence: what runs, runs on.
-//   - A person who resolves an alert whose condition holds is respected for
+//   - Missing or implausible values are ignored; running timers continue.
+//   - An alert that a person resolves while its condition lasts stays resolved for
 //     30 min, or 5 min where it is critical.
 //   - An alert that opens for the fourth time, each time within 6 h of its last
 //     end, is latched as flapping: it resolves only after an hour past its
 //     clear value, and counts occurrences meanwhile.
 //
-// # What is judged
+// # The rules
 //
 // The product temperature and device_offline are always judged; Config.Rules
 // adds the groups. "Running" means warm running: from the fifth minute of a run
@@ -70,7 +68,7 @@
 // known (two days), only air that is critical anywhere opens an alert; cold and damp
 // air is a warning.
 //
-// What is recognised and learnt of the machine (running, starts, defrosts, broken
+// The machine's behaviour (running, starts, defrosts, broken
 // sensors, its baseline) is package unit's.
 //
 // # Memory

@@ -31,7 +31,7 @@ const (
 // and the minutes that loggers for vaccines count are sums. Its windows look back from
 // the newest sample; what left them is forgotten.
 type exposure struct {
-	of       uint8       // rule + 1, 0 = nobody's
+	of       uint8       // rule + 1, 0 = no rule's
 	bits     uint8       // see onWarn
 	at       state.Stamp // the newest sample
 	told     state.Stamp // the sum of a day was reached
@@ -131,7 +131,7 @@ func (r row) add(s stretch) {
 	}
 }
 
-// since adds up what is known from a moment on. Of a slot that it cuts, as much counts
+// since adds up the known time from a moment on. Of a slot that it cuts, as much counts
 // as of its length; at least what must lie within, where least is asked for.
 func (r row) since(from rimewatch.Time, least bool) (sum rimewatch.Time) {
 	for i, n := range r.slots {

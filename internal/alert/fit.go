@@ -10,7 +10,7 @@ import (
 
 // A limit beyond which a unit spends a fifth of its time does not fit the unit, or its
 // setting not the goods; nor does a lower one that it passes within its own band. That is raised
-// once and stays open, instead of with every cycle of the thermostat. What is critical is raised as ever.
+// once and stays open, instead of with every cycle of the thermostat. Critical alerts are raised as ever.
 const (
 	misfitAfter = 3 * rimewatch.Day
 	misfitOver  = 7 * rimewatch.Day
@@ -64,7 +64,7 @@ func followFit(s *State, x *pass, v float64) {
 	}
 }
 
-// renewFit forgets what is known of limits that have been changed.
+// renewFit forgets the fit of limits that have been changed.
 func renewFit(s *State, c *Config) {
 	if now := c.fits(); now != s.fits {
 		s.outside, s.misfit, s.runsLow, s.fits = 0, false, false, now

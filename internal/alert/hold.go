@@ -41,7 +41,7 @@ func (x *pass) holdHours() (float64, bool) {
 }
 
 // AcknowledgedFor is how long an acknowledgement holds unless a person says
-// otherwise: four hours for a warning, one for what is critical.
+// otherwise: four hours for a warning, one for a critical alert.
 func AcknowledgedFor(severity rimewatch.Severity) rimewatch.Time {
 	if severity == rimewatch.Critical {
 		return hour

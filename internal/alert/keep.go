@@ -22,7 +22,7 @@ func (s *State) keeps(i rule) bool { return i == ruleHigh && s.kept }
 func (s *State) Kept() (until rimewatch.Time, ok bool) { return s.stated.Time(), s.kept }
 
 // keepBack does with a change of high_temperature that is not reported: an alert begins
-// as it would, but nobody hears of it while the hump is like this unit's defrosts.
+// as it would, but is not announced while the hump is like this unit's defrosts.
 // The first moment that is stated holds: what comes later may only shorten it.
 func (s *State) keepBack(x *pass, t *track, b *bounds, kind rimewatch.TransitionKind) bool {
 	switch kind {

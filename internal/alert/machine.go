@@ -38,7 +38,7 @@ func (s *State) bounds(x *pass, i rule) bounds {
 	case ruleVibration:
 		return x.vibrationBounds()
 	case ruleStarts:
-		// What is critical shows in the second measure alone.
+		// Critical values show in the second measure alone.
 		return bounds{hasWarn: true, warn: atLeast(failedStartsDay), hasCrit: true, crit: math.MaxInt16, delta: 0.5, clear: hour, ease: startsEase}
 	case ruleCycling:
 		return x.cyclingBounds(s)
@@ -202,7 +202,7 @@ func around(u *unit.State) (air float64, ok bool) {
 }
 
 // suctionBounds widen the limit for a unit whose suction line is always warm,
-// as that of small cabinets is, up to what is critical for all. Until the unit
+// as that of small cabinets is, up to the level that is critical for all. Until the unit
 // is known, only that counts.
 func (x *pass) suctionBounds() bounds {
 	b := ruleSpecs[ruleSuction].limit.bounds(1, false)
@@ -252,7 +252,7 @@ func (x *pass) ratedAmps() float64 {
 }
 
 // cyclingBounds widen the limit on starts for a unit that always starts often,
-// up to what is critical for all.
+// up to the level that is critical for all.
 func (x *pass) cyclingBounds(s *State) bounds {
 	b := ruleSpecs[ruleCycling].limit.bounds(1, false)
 	b.hasCrit = x.cyclesGravely(s)
@@ -329,7 +329,7 @@ func (s *State) either(x *pass, i rule, v float64, have bool, v2 float64, have2 
 // windows or so, since each of them speaks for its time of day.
 const deviationClear = 6 * hour
 
-// judgeMachine judges what is measured of a running compressor.
+// judgeMachine judges the measurements of a running compressor.
 func (s *State) judgeMachine(x *pass) {
 	u, warm := x.u, x.o.Warm
 	if !warm && u.RunningKnown() && !u.Slow() {
@@ -488,7 +488,7 @@ func (s *State) measure(u *unit.State, i rule, t *track) (metric string, v float
 		v = round(s.cool.Zone())
 	default:
 		f, _ := rimewatch.FieldByName(spec.metric)
-		if v = u.Last(f); i == ruleAmps || i == ruleVibration { // what is judged: the current of a start is no current of a run
+		if v = u.Last(f); i == ruleAmps || i == ruleVibration { // the judged value: the current of a start is no current of a run
 			if run, ok := u.Run(f); ok {
 				v = round(run)
 			}

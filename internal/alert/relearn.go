@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// Relearn ends, as superseded, the alerts that rest on what is usual for the unit
+// Relearn ends, as superseded, the alerts that rest on the baseline of the unit
 // u, which is about to be learnt anew. It comes before the unit forgets.
 func (s *State) Relearn(c *Config, p Presence, u *unit.State, now rimewatch.Time, out []Transition) []Transition {
 	x := newPass(c, &p, u, now, &out)
@@ -14,7 +14,7 @@ func (s *State) Relearn(c *Config, p Presence, u *unit.State, now rimewatch.Time
 	return out
 }
 
-// RestsOnUsual reports whether an alert is active that rests on what is usual for the unit u:
+// RestsOnUsual reports whether an alert is active that rests on the baseline of the unit u:
 // Relearn would end it.
 func (s *State) RestsOnUsual(c *Config, p Presence, u *unit.State, now rimewatch.Time) bool {
 	x := newPass(c, &p, u, now, nil)

@@ -119,7 +119,7 @@ const (
 	hour   = rimewatch.Hour
 )
 
-// ruleSpec is what is fixed about a rule. second is the other measure by which
+// ruleSpec is the fixed part of a rule. second is the other measure by which
 // the same condition shows, "" when there is only one.
 type ruleSpec struct {
 	typ            rimewatch.AlertType

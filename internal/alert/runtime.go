@@ -8,7 +8,7 @@ import (
 // judgeRunTime opens excessive_run_time when six hours end: a warning for a day
 // of it, or for much more than the unit usually needs; critical for six hours
 // without a pause that do not keep the goods within their limits. A heat wave or a
-// delivery that the unit copes with wakes nobody.
+// delivery that the unit copes with raises no alert.
 func (s *State) judgeRunTime(x *pass) {
 	if x.c.Rules&RuleRunTime == 0 {
 		return

@@ -100,7 +100,7 @@ func sharing(s *State, i rule) rimewatch.Fields {
 	return rimewatch.Fields(t.peak) & rimewatch.CoreFields
 }
 
-// restsOn are the sensors that a rule beside those of the product temperature judges by.
+// restsOn are the sensors that a rule judges by, other than that of the product temperature.
 var restsOn = func() (on [numRules]rimewatch.Fields) {
 	for i := ruleFault + 1; i < numRules; i++ {
 		if f, ok := rimewatch.FieldByName(ruleSpecs[i].metric); ok {
@@ -112,7 +112,7 @@ var restsOn = func() (on [numRules]rimewatch.Fields) {
 	return on
 }()
 
-// dropDoubted ends what is pending on sensors that are set aside: their alert says it all.
+// dropDoubted ends pending conditions of sensors that are set aside: their alert says it all.
 func dropDoubted(s *State, x *pass) {
 	off := x.u.SetAside()
 	if off == 0 {
@@ -206,11 +206,11 @@ func (s *State) openStale(x *pass, i rule, since rimewatch.Time) {
 	s.apply(x, i, &b, x.now, true)
 }
 
-// stoodStill marks in what is remembered of sensor_fault that the zone showed one number all
+// stoodStill notes in the track of sensor_fault that the zone showed one number all
 // the time.
 const stoodStill = state.Fixed(1) << 30
 
-// sensorName names what is wrong with the sensor of a measurement, or was until just now.
+// sensorName names the present fault of a measurement's sensor, or the one that has just ended.
 func sensorName(u *unit.State, f rimewatch.Field, t *track) string {
 	if t.peak&stoodStill != 0 || f == rimewatch.ProductZoneTemp && u.ZoneStill() != 0 {
 		return rimewatch.ZoneStill
@@ -218,7 +218,7 @@ func sensorName(u *unit.State, f rimewatch.Field, t *track) string {
 	return f.String()
 }
 
-// brokenSensors names what is wrong with several, or the first of them, or was until just now.
+// brokenSensors names the faults of several, or of the first of them, or those that have just ended.
 func brokenSensors(u *unit.State, t *track) string {
 	mixup := u.Mixup()
 	if mixup == 0 {

@@ -28,7 +28,7 @@ type State struct {
 	misfit     bool           // it is so much that the limit does not fit the unit
 	runsLow    bool           // low_temperature opened within the unit's own band: it runs there
 	fits       uint16         // a sum of the limits that these are about
-	kept       bool           // high_temperature is active, but an ordinary defrost explains it: nobody was notified
+	kept       bool           // high_temperature is active, but an ordinary defrost explains it: not announced
 	warnBefore before         // before the product temperature passed its limit
 	critBefore before         // likewise its critical one
 	pool       pool
@@ -90,7 +90,7 @@ func (s *State) Arrived(c *Config, p Presence, u *unit.State, now rimewatch.Time
 // Judge judges what the unit has observed in a reading that arrived at now, at
 // its event time. last marks the device's last one of those that arrived
 // together: only that can open or escalate an alert, so that a backlog alerts
-// for what still holds at its end. What is due by the wall clock alone is left
+// for what still holds at its end. Deadlines of the wall clock alone are left
 // to Tick.
 func (s *State) Judge(c *Config, p Presence, u *unit.State, o *unit.Observation, now rimewatch.Time, last bool, out []Transition) []Transition {
 	x := newPass(c, &p, u, now, &out)
@@ -157,7 +157,7 @@ func (s *State) Hold() (h unit.Hold) {
 	return h
 }
 
-// Tick does what is due at now: delays and clear times that have run down while
+// Tick applies the deadlines that have passed at now: delays and clear times that have run down while
 // the device is online, going offline and its escalation. It takes note of a
 // changed presence or configuration. Calling it more often changes nothing; a
 // call with every heartbeat keeps the signs of life exact.
@@ -201,7 +201,7 @@ func (s *State) seen(p *Presence, now rimewatch.Time) {
 	s.aliveUntil = until
 }
 
-// fire applies what is due by the wall clock.
+// fire applies the deadlines of the wall clock.
 func (s *State) fire(x *pass) {
 	s.confirmOdd(x)
 	if x.now-x.u.Fresh() >= staleAfter { // no device's readings are missed sooner
@@ -224,13 +224,13 @@ func (s *State) fire(x *pass) {
 }
 
 // lasts reports whether the alert of rule i stays as it is however long its condition
-// lasts: what is wrong with a sensor is a warning and no more, and often stays for weeks.
+// lasts: a fault of a sensor is a warning and no more, and often stays for weeks.
 func (s *State) lasts(x *pass, i rule, t *track) bool {
 	return i.kind() == ruleFault && s.isActive(i) && t.zone() == zoneBeyond && x.c.judges(i)
 }
 
 // timer is when rule i changes by the wall clock, while the device is alive.
-// Beside the product temperature the next reading is awaited while it is not
+// Except for the product temperature the next reading is awaited while it is not
 // overdue: one odd sample must not become an alert before the next can tell.
 func (s *State) timer(x *pass, i rule, t *track, b *bounds) (rimewatch.Time, bool) {
 	s.bound(i, b)

@@ -46,7 +46,7 @@ func humidityLimit(c *Config, dry bool) *Limit {
 
 // surroundingBounds widen the limits on the air by what the place is used to: a
 // condenser outdoors has its winters and its damp nights. Of a place that is
-// not known yet only what is critical anywhere is raised, and as a warning where
+// not known yet only a voltage that is critical anywhere is raised, and as a warning where
 // it may be the weather.
 func (x *pass) surroundingBounds(i rule) bounds {
 	switch i {
@@ -87,7 +87,7 @@ func (x *pass) surroundingBounds(i rule) bounds {
 }
 
 // ambientSpreads is how many mean absolute deviations from its usual the air of a
-// place is unusual: three standard deviations of what is normally distributed.
+// place is unusual: three standard deviations of a normal distribution.
 const ambientSpreads = 3.75
 
 // judgeSurroundings judges what a reading says by itself, the humidity, and a

@@ -27,7 +27,7 @@ func minutes(m int) rimewatch.Time { return rimewatch.Time(m) * minute }
 
 // confirmed lets what one reading alone shows wait for the next one: the warning of a temperature beyond a
 // limit, its end or easing, and where a reading comes every half hour or more seldom, so that a defrost may be over by
-// then, also what is critical. Without a delay or a clear time nothing waits but for a defrost. If the next one
+// then, critical ones too. Without a delay or a clear time nothing waits but for a defrost. If the next one
 // is overdue, or the device goes offline, nothing waits any longer.
 func confirmed(s *State, x *pass, i rule, b bounds) bounds {
 	next := min(x.u.Interval()*3/2, s.aliveUntil-1-x.u.ZoneAt())

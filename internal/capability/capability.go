@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// State is what is known of one unit. The zero value is a unit of which nothing is known.
+// State is the memory of one unit. The zero value is a unit that was never seen.
 // It holds no pointers: a copy is a snapshot.
 type State struct {
 	usual
@@ -82,7 +82,7 @@ const (
 )
 
 const (
-	knownAfter = 48 * hour         // before that, what is usual may not have happened yet
+	knownAfter = 48 * hour         // before that, usual events may not have happened yet
 	firstDays  = 7 * rimewatch.Day // deliveries are weekly
 	firstLeast = hour              // for which a compressor may stand until then
 	firstStay  = 90 * minute       // and the zone not fall
@@ -345,7 +345,7 @@ func (s *State) followClocks(u *unit.State, o *unit.Observation, v, step float32
 }
 
 // endStall ends the clock of not falling and takes what ended by itself for usual: at once what a
-// defrost may last, what is longer by half more each time, lest one cut of the mains is a habit.
+// defrost may last, what is longer by half more each time, lest one power cut become a habit.
 func (s *State) endStall(at rimewatch.Time) {
 	if !s.stalled.Set() {
 		return
@@ -490,7 +490,7 @@ func (s *State) met() {
 	s.idle, s.stalled, s.fails, s.ran = state.Stamp{}, state.Stamp{}, 0, 0
 }
 
-// Relearn forgets what is usual.
+// Relearn forgets the usual.
 func (s *State) Relearn() { *s = State{} }
 
 // Cause is why demand is not met at present, Met where it is, or where nothing is known.

@@ -13,5 +13,5 @@
 // The numbers are those of a study on simulated units of foreign equations and on
 // recordings, but for those of excuse.go, which were tuned on both families of lab/evaluate.
 // The usual of the moment in which demand was not met is kept until the unit has shown
-// that it cools: a dead compressor is never what is usual.
+// that it cools: a dead compressor is never the usual.
 package capability

@@ -7,11 +7,11 @@ import "github.com/rimewatch/rimewatch"
 // They are not a backlog, which catches up: each comes as long after its own time as the
 // one before, or never sooner than some time after it. They are judged at their time plus
 // that lag, or no alert of such a device would ever open. Two senders may share a serial:
-// each has a lag of its own. What is stored and recorded for compliance keeps the
+// each has a lag of its own. Stored readings and compliance records keep the
 // device's own time.
 type behind struct {
 	sender         // of the newest reading
-	other   sender // who was heard before it with another lag
+	other   sender // heard before it with another lag
 	several bool   // both go on sending, each by a clock of its own
 
 	floor         rimewatch.Time `state:"span"` // the least lag of a device of which nothing ever comes in time, 0 = it is none
@@ -93,7 +93,7 @@ func (b *behind) follow(lag, now, offlineAfter, interval rimewatch.Time, late bo
 	}
 	need, beside := 2*offlineAfter, b.other.heard > s.since
 	if beside {
-		need += lag // a backlog that is sent bit by bit beside what is measured now has come to its end by then
+		need += lag // a backlog that is sent bit by bit along with new readings has come to its end by then
 	}
 	stepped := s.steps && late && !beside && now-s.since >= max(leastStep, interval*3/4) && 8*max(lag-s.lag, s.lag-lag) <= now-s.since
 	if lag >= offlineAfter && now-s.since >= need || stepped {

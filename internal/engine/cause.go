@@ -27,7 +27,7 @@ func (s *State) hint(r *rimewatch.Reading) {
 }
 
 // Defrosts returns a function that takes the readings of a past in their order and reports of
-// each whether a defrost warmed the zone, by what is known of the unit now.
+// each whether a defrost warmed the zone, by the present knowledge of the unit.
 func (s *State) Defrosts(c *Config) func(*rimewatch.Reading) bool {
 	u := s.Unit
 	begun := false

@@ -14,7 +14,7 @@ import (
 // Config is what a device is judged by. It may be shared between devices and is
 // never changed: a device is given another one.
 type Config struct {
-	Alert    alert.Config // and what is known of the unit
+	Alert    alert.Config // and the settings of the unit
 	Health   health.Config
 	Presence presence.Config
 
@@ -45,8 +45,8 @@ func presenceConfig(d *rimewatch.Device, l *rimewatch.Limits) presence.Config {
 }
 
 // State is everything that is remembered of one device between inputs. It
-// holds no pointers, and a step is taken in place, before the commit: whoever
-// steps it builds it again from the log when the commit fails.
+// holds no pointers, and a step is taken in place, before the commit: the caller
+// rebuilds it from the log when the commit fails.
 type State struct {
 	Presence presence.State
 	Unit     unit.State
@@ -112,7 +112,7 @@ func (s *State) placed(r *rimewatch.Reading, now, offlineAfter rimewatch.Time) *
 	was, newest := s.behind.moves(), s.Unit.At()-stray(offlineAfter)
 	late := r.At+was < newest
 	more := s.behind.observe(now-r.At, now, offlineAfter, s.Unit.Interval(), late)
-	// What is remembered was behind, too, unless it is of a time that a clock so far behind has not reached yet. The newest of
+	// The memory was behind, too, unless it is of a time that a clock so far behind has not reached yet. The newest of
 	// what strays may have been a little faster than this one.
 	if more > 0 && !late {
 		s.moveEvents(more)
@@ -161,7 +161,7 @@ func (s *State) Deadline(c *Config, down []presence.Downtime) rimewatch.Time {
 	return at
 }
 
-// SetBack moves what is remembered when the service's clock is set back by so
+// SetBack moves all that is remembered when the service's clock is set back by so
 // many milliseconds (by < 0) to now: deadlines keep their distance. Event times
 // go with it unless the device's own clock has been telling the new time all
 // along.

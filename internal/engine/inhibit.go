@@ -10,9 +10,9 @@ import (
 
 // inhibit lets an open prediction inhibit the warnings that say the same: the
 // rules that judge a unit by its own baseline and the predictor look at one
-// drift, and whoever was notified of the prediction needs no second message about a
-// measure that stands in its evidence. What is critical speaks for itself, and so
-// does what goes past a fixed limit. In the same way a warning that the zone is too warm joins the
+// drift, and people who were notified of the prediction need no second message about a
+// measure that stands in its evidence. Critical alerts, and those of a fixed limit, are
+// not inhibited. In the same way a warning that the zone is too warm joins the
 // alert of a unit that does not cool. out holds what the step has brought so far,
 // from the given place on.
 func (s *State) inhibit(c *Config, now rimewatch.Time, out []alert.Transition, from int) []alert.Transition {

@@ -5,8 +5,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 )
 
-// endMaintenance does what the end of a maintenance window brings: whoever
-// worked on the unit has left another one.
+// endMaintenance applies the end of a maintenance window: work on a unit leaves another
+// one behind.
 func (s *State) endMaintenance(c *Config, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	for _, w := range c.Health.Excluded {
 		if w.To > s.Maintained && w.To <= now {

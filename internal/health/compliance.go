@@ -63,7 +63,7 @@ func (s slot) covered() uint32              { return uint32(s) & 1023 }
 func (s slot) out() uint32                  { return uint32(s) >> 10 & 1023 }
 func (s slot) bad() uint32                  { return uint32(s) >> 20 & 1023 }
 
-// State is what is remembered of one device. The zero value knows nothing. It
+// State is the memory of one device. The zero value knows nothing. It
 // holds no pointers: a copy is a snapshot.
 type State struct {
 	at       rimewatch.Time // newest product-zone temperature, 0 = none
@@ -82,7 +82,7 @@ type State struct {
 	degrees float32 // K·min since start
 	lateN   uint32  // see Late
 	ran     uint32  // ms out of limits since start, while pending
-	sided   uint32  // slot from which on cold is known: what is older was of a program that did not tell the sides apart
+	sided   uint32  // slot from which on cold is known: an older program did not tell the sides apart
 
 	day  day
 	cold [numSlots]uint8 // of past, units of 8 s below the lower limit
@@ -157,7 +157,7 @@ func (s *State) slide(n uint32) {
 	}
 }
 
-// Move moves what is remembered to an earlier time, by whole slots and so by up
+// Move moves the state to an earlier time, by whole slots and so by up
 // to half an hour more than asked for: the window keeps what was covered.
 func (s *State) Move(by rimewatch.Time) {
 	slots := (-by + span - 1) / span
@@ -261,7 +261,7 @@ func (s *State) pass(c *Config, to rimewatch.Time) {
 	s.account(s.at, end)
 }
 
-// Compliance is what is known of a device's last 24 h, in ms.
+// Compliance is how a device's last 24 h were, in ms.
 type Compliance struct {
 	Window  int64 // the time that could have been covered
 	Covered int64

@@ -11,7 +11,7 @@ import (
 type Days struct {
 	Zone  *time.Location // of the clock whose midnight counts; nil = short runs do not add up
 	Since rimewatch.Time // days that began earlier are counted as they were then: they do not
-	Grace rimewatch.Time // ms that all short runs of a day may take beside one alarm delay, 0…1 day
+	Grace rimewatch.Time // ms that all short runs of a day may take in addition to one alarm delay, 0…1 day
 }
 
 // Begin is when the local day of a moment begins; the moment itself where short runs do not add up.
@@ -96,7 +96,7 @@ func (x *day) add(side int8, hints Hints, ran uint32, peak int32) {
 }
 
 // beyond reports whether the runs are more than is graced: one alarm delay of those that are
-// no defrost, and Grace beside it of all together.
+// no defrost, and in addition Grace of all together.
 func (x *day) beyond(c *Config) bool {
 	high, low := delay(&c.Limits, 1), delay(&c.Limits, -1)
 	longest := rimewatch.Time(0)

@@ -33,7 +33,7 @@
 // more for each excursion that came to count in retrospect.
 //
 // Late readings, those older than the newest and those of a file, change nothing by themselves: Late says which
-// they are. Whoever keeps readings judges the device again from them, in their order, with
+// they are. The caller, who keeps readings, judges the device again from them, in their order, with
 // a State of its own, which begins where Calm says that nothing ran; Rejudged is what is
 // known then. What is known does not depend on the order of arrival, but for the usual
 // gap between readings, of which the newest 64 before the window tell enough.

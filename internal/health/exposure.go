@@ -32,6 +32,6 @@ func (s *State) Exposure(c *Config, now rimewatch.Time) (e Exposure) {
 		e.Warm += int64(at.now.out) - int64(at.now.cold)
 		e.Cold += int64(at.now.cold)
 	}
-	e.Warm = max(e.Warm, 0) // what is left of a unit of cold time may be less than that of time out of limits
+	e.Warm = max(e.Warm, 0) // the rest of a unit of cold time may be less than that of time out of limits
 	return e
 }

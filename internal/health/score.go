@@ -65,7 +65,7 @@ func (s *State) Note(k Component, severity float64, now rimewatch.Time) {
 	}
 }
 
-// noted is what is left of the worst note at now.
+// noted is the rest of the worst note at now.
 func (s *State) noted(k Component, now rimewatch.Time) float64 {
 	if k >= remembered || s.severity[k] == 0 {
 		return 0
@@ -77,7 +77,7 @@ func (s *State) noted(k Component, now rimewatch.Time) float64 {
 	return float64(s.severity[k]) / wholeNote * math.Exp2(-float64(age)/halfLife)
 }
 
-// Circumstances are what holds for a device beside what its State remembers.
+// Circumstances are facts about a device that its State does not hold.
 type Circumstances struct {
 	Now          rimewatch.Time
 	OpenWarning  bool // it has an active alert that is a warning
@@ -106,7 +106,7 @@ func (c *Circumstances) cap() (most float64, name string) {
 	return 100, ""
 }
 
-// severityOf is the worse of what is remembered and what holds.
+// severityOf is the worse of the remembered and the present severity.
 func (s *State) severityOf(k Component, c *Circumstances) float64 {
 	return min(max(s.noted(k, c.Now), c.Severity[k], 0), 1)
 }
@@ -132,7 +132,7 @@ type Driver struct {
 }
 
 // Drivers explains the score: the reasons, the costliest first. The points
-// that they lost add up to what is missing to 100, but for rounding.
+// that they lost add up to the difference to 100, but for rounding.
 func (s *State) Drivers(c *Circumstances) []Driver {
 	drivers := []Driver{}
 	score, logs := 100.0, 0.0

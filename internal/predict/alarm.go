@@ -191,7 +191,7 @@ func (s *State) find(u *unit.State, lasting bool) findings {
 		if c == unit.Amps && !u.Scored(unit.Suction) {
 			f.of[c] = unaided(u, f.of[c])
 		}
-		if c < trendChannels { // what is within its own scatter is no evidence
+		if c < trendChannels { // a departure within its own scatter is no evidence
 			f.of[c] = math.Copysign(max(0, math.Abs(f.of[c])-max(0, 2*u.Scatter(c)-0.4*c.Floor())), f.of[c])
 		}
 		if share := math.Abs(f.of[c]) / c.Floor(); c < trendChannels && share > most {
@@ -240,7 +240,7 @@ func (s *State) leapt(u *unit.State, f *findings) float64 {
 // within a day, K; at twice as much it is more than air in the circuit does.
 const leaptHot = 6.0
 
-// hides reports whether the current shows nothing but how much a load varies, beside a
+// hides reports whether the current shows nothing but how much a load varies, next to a
 // discharge line so hot that no load makes it so.
 func hides(u *unit.State) bool {
 	_, _, slow := u.Departure(unit.Amps)
@@ -297,7 +297,7 @@ func frosted(f *findings) float64 {
 	return ramp(longer, 4, 8) * ramp(longer/warmer, 1.7, 2.7) * (1 - ramp(f.of[unit.Vibration], rattle, 2*rattle))
 }
 
-// events adds what is counted.
+// events adds the counted events.
 func (s *State) events(u *unit.State, f *findings) {
 	f.of[ftTrips] = float64(u.Trips(tripSpan))
 	f.of[ftFailed] = float64(u.FailedStarts(24))
@@ -466,7 +466,7 @@ func (s *State) resolve(u *unit.State, at rimewatch.Time, why rimewatch.Ending, 
 }
 
 // Relearn forgets what was found by a baseline that is learnt anew, and ends
-// what is open as superseded.
+// the open prediction as superseded.
 func (s *State) Relearn(u *unit.State, at rimewatch.Time, out []Transition) []Transition {
 	out = s.forget(u, at, rimewatch.EndedRelearning, out)
 	s.raised = fiNone
@@ -510,7 +510,7 @@ func (s *State) Dismiss(at rimewatch.Time) {
 // just resolved.
 const dismissMute = rimewatch.Hour / 2
 
-// forget starts anew, and ends what is open as superseded.
+// forget starts from scratch, and ends the open prediction as superseded.
 func (s *State) forget(u *unit.State, at rimewatch.Time, why rimewatch.Ending, out []Transition) []Transition {
 	if s.alarm.active() {
 		out = s.resolve(u, at, why, out)

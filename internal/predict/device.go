@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// State is what the predictor remembers of one device beside what the unit has
+// State is what the predictor remembers of one device in addition to what the unit has
 // learnt of it. The zero State is a device that was never heard of. It holds no
 // pointers: a copy is a snapshot.
 type State struct {

@@ -8,7 +8,7 @@
 //     cannot wait for six hours is seen by single readings, runs without result and
 //     failed starts (quick.go);
 //   - history.go gives it a lead time by a robust trend or none, text.go its
-//     evidence, report.go describes what is known meanwhile.
+//     evidence, report.go describes the result so far.
 //
 // Nothing in it depends on the passing of time without readings, so there is no
 // deadline to keep. What spans devices, such as a voltage dip of a whole site, is

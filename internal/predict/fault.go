@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// feature is what a diagnosis looks at: the channels first, then what is counted.
+// feature is an input of a diagnosis: the channels first, then counted events.
 type feature uint8
 
 const (
@@ -19,13 +19,13 @@ const (
 	ftMelt                                       // how much of the usual rise of the zone in a defrost is missing, 0–1
 	ftStep                                       // how much of the departure came within the last day, 0–1
 	ftSudden                                     // whether it came within minutes or one window, 0–1
-	ftLeapt                                      // the same, or how much of a discharge line that is far too hot beside more current came within a day and has stayed since, 0–1
+	ftLeapt                                      // the same, or how much of a discharge line that is far too hot along with more current came within a day and has stayed since, 0–1
 	ftDry                                        // how much less the suction line is warmer than behind a starved evaporator, 0–1: the discharge line is hotter by itself
 	ftThin                                       // how much more the discharge line warms up than the current falls, 0–1: gas is thin, the coil is not
 	ftIced                                       // how much less it does, 0–1
 	ftFrost                                      // how much longer it runs, with a warmer discharge line and less current, than gas that is thin or leaks back makes it run: its coil is covered, 0–1
 	ftOnce                                       // how much of the vibration came within one day of the last ten and has stayed since, 0–1
-	ftUnborne                                    // how little the current falls and the machine rattles beside a warmer discharge line, where leaking valves do either, 0–1
+	ftUnborne                                    // how little the current falls and the machine rattles along with a warmer discharge line, where leaking valves do either, 0–1
 	ftFloods                                     // how much the current rises while the suction line cools, 0–1: the high head floods the evaporator through a capillary tube
 	numFeatures
 )
@@ -261,7 +261,7 @@ var faults = [numFaults]fault{
 	fiSensor: {name: "sensor_drift"}, // see alone
 }
 
-// nearFit is how well another fault must fit to be named beside the first where a
+// nearFit is how well another fault must fit to be named next to the first where a
 // measurement is missing.
 const nearFit = 0.35
 
@@ -299,7 +299,7 @@ func diagnose(f *findings) diagnosis {
 		}
 	}
 	if f.blind != 0 && other != fiNone {
-		d.second = other // what is not measured may tell the two apart, and nothing tells one of a family from another
+		d.second = other // a channel that is not measured may tell the two apart, and nothing tells one of a family from another
 	}
 	if f.blind.Has(unit.Suction) && !f.blind.Has(unit.Amps) && faults[d.first].family == familyCharge {
 		// Only the suction line tells lost refrigerant from valves that leak quietly; what

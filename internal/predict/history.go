@@ -22,7 +22,7 @@ const (
 )
 
 // Of the twelve bits the first says whether the others count coarseStep times as much:
-// beyond ten floors, where nobody asks for hundredths.
+// beyond ten floors, where hundredths do not matter.
 const (
 	coarseBit  = 1 << 11
 	coarseStep = 32

@@ -47,7 +47,7 @@ func (s *State) iceOf(fault uint8, at rimewatch.Time, f *findings) bool {
 
 // unaided returns what a current, in %, is evidence of where no suction line shows more of
 // the evaporator: nothing finer than half a step of its meter, and of a compressor whose
-// load varies no lower one beside a discharge line as usual, which is a lower load.
+// load varies no lower one along with a discharge line as usual, which is a lower load.
 func unaided(u *unit.State, amps float64) float64 {
 	if usual := u.UsualAmps(); usual > 0 {
 		amps = math.Copysign(max(0, math.Abs(amps)-50*u.Grain()/usual), amps)

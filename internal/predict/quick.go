@@ -35,7 +35,7 @@ func (m *norm) add(v float64) {
 	m.mean, m.vari = state.RealOf(mean), state.RealOf(vari)
 }
 
-// Until running is steady the readings are compared with what is usual so many
+// Until running is steady the readings are compared with the usual ones so many
 // minutes after a start: 0, 1, 2, or more.
 const (
 	earlySteps    = 4
@@ -162,7 +162,7 @@ func (s *State) sudden(u *unit.State, o *unit.Observation, y [trendChannels]floa
 		return out // the start of one run, or one run back from warm, proves nothing; the next does
 	}
 	if !s.bears(y, have) {
-		return out // what is left of the run before
+		return out // the rest of the run before
 	}
 	if noZone := u.ZoneAt() == 0 || (u.Broken() | u.Missing()).Has(rimewatch.ProductZoneTemp); noZone && (u.RunStarted() <= q.from.Time() || o.At-q.from.Time() < unseenFor) {
 		return out // defrosts, deliveries and power cuts are known by the zone alone

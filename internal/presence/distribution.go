@@ -4,7 +4,7 @@ import "time"
 
 // distribution is how long the gaps between signs of life are, of the last 100 to 200: how
 // many there were up to each of steps. A sensor that reports on change, or in
-// bursts, has long ones beside many short ones, so that their median says little.
+// bursts, has long ones among many short ones, so that their median says little.
 type distribution struct {
 	counts [numSteps]uint8
 	n      uint8 `state:"-"` // sum of counts
@@ -56,7 +56,7 @@ func (d *distribution) longest() time.Duration {
 	return time.Duration(steps[d.tail]) * time.Second
 }
 
-// sum derives what is not written from the counts; ok is false when they are too many.
+// sum derives n and tail from the counts; ok is false when they are too many.
 func (d *distribution) sum() (ok bool) {
 	sum := 0
 	for _, n := range d.counts {

@@ -29,7 +29,7 @@ const (
 	maxGap     = rimewatch.Day    // a longer silence says nothing about the rhythm
 )
 
-// Config is what is declared for a device.
+// Config is the settings of a device.
 type Config struct {
 	IntervalS     int // s between signs of life; 0 = learn it
 	OfflineAfterS int // s; 0 = derive it from the interval
@@ -44,7 +44,7 @@ type Downtime struct {
 	From, To rimewatch.Time
 }
 
-// State is what is remembered of one device. The zero value is a device never
+// State is the memory of one device. The zero value is a device never
 // heard of.
 type State struct {
 	LastSeen      rimewatch.Time // newest sign of life by arrival, 0 = never
@@ -65,7 +65,7 @@ type State struct {
 // the service's downtimes, as of Deadline.
 func (s *State) Seen(down []Downtime, now rimewatch.Time) (cameOnline bool) {
 	// Gaps that lasted longer than the deadline count too: else a device that
-	// reports every ten minutes would never be known as one. One in which nobody listened
+	// reports every ten minutes would never be known as one. One in which the service did not listen
 	// says nothing.
 	if gap := now - s.gapStart; s.gapStart == 0 || gap >= minGap || gap < 0 {
 		if s.gapStart != 0 && gap > 0 && gap <= maxGap && !deaf(down, s.gapStart, now) {
@@ -82,7 +82,7 @@ func (s *State) Seen(down []Downtime, now rimewatch.Time) (cameOnline bool) {
 	return true
 }
 
-// deaf reports whether nobody listened for a part of (from, to). A replay knows of later
+// deaf reports whether the service did not listen for a part of (from, to). A replay knows of later
 // downtimes, too.
 func deaf(down []Downtime, from, to rimewatch.Time) bool {
 	for i := len(down) - 1; i >= 0; i-- {

@@ -17,7 +17,7 @@ type Former struct {
 // FormerOf reads from b.
 func FormerOf(b []byte) Former { return Former{reader{b: b}} }
 
-// Done returns what is left to be read; ok is false when the bytes read were none of such
+// Done returns the rest of the bytes; ok is false when the bytes read were none of such
 // a state.
 func (c *Former) Done() (b []byte, ok bool) { return c.b, !c.bad }
 

@@ -52,8 +52,8 @@ func nearest(v float64) Fixed { return Fixed(v + math.Copysign(0.5, v)) }
 // Float is the value.
 func (f Fixed) Float() float64 { return float64(f) / 1e4 }
 
-// Real is a float32 that may lie at any even address: beside a number of 16 bits
-// nothing is left empty.
+// Real is a float32 that may lie at any even address: next to a number of 16 bits
+// it needs no padding.
 type Real [2]uint16
 
 // RealOf packs a number.

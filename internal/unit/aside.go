@@ -17,7 +17,7 @@ type doubts struct {
 	frozen Channels // those of them that show the same number
 	lone   uint8    // channel that departs alone, + 1; 0 = none
 	alone  uint8    // windows in a row for which it has
-	came   bool     // within two windows, in which no other moved: it may stand beside what departed before
+	came   bool     // within two windows, in which no other moved: it may stand next to an older departure
 	loneAt uint8    // tenths of a floor by which it did at first
 	still  Channels // that have not changed in the present six hours
 	sick   uint8    // windows until the unit is judged again after a sensor was broken
@@ -306,7 +306,7 @@ func (s *baseline) stepChannel() (lone Channel, how lonely) {
 	return lone, s.beside(lone, s.shareOfStep(lone), stepScatter, s.moved)
 }
 
-// shareOfStep is within how many floors the others keep beside what came at once: beside a
+// shareOfStep is within how many floors the others keep next to a sudden departure: with a
 // fault they would stand out as much.
 func (s *baseline) shareOfStep(lone Channel) float64 {
 	now, _, _ := s.Departure(lone)

@@ -97,7 +97,7 @@ func (d *creeps) wandered() (by float64) {
 
 // reviewZone decides at the end of a day whether the zone's probe drifts: it shows that
 // the zone wanders, while the thermostat goes on switching the compressor as it always
-// did and nothing of the compressor has changed. What is truly warm makes it run.
+// did and nothing of the compressor has changed. A zone that is truly warm makes it run.
 func reviewZone(s *State) {
 	d, p := &s.doubts.creeps, &s.doubts.probes
 	if zoneOnly(s) {

@@ -179,7 +179,7 @@ func (s *State) CountsStarts() bool {
 // SelfCounted reports whether the device counts its starts itself.
 func (w *cycles) SelfCounted() bool { return w.counted }
 
-// UsualCycle is what is normal for this unit: starts an hour and the length of a
+// UsualCycle is this unit's normal cycle: starts an hour and the length of a
 // run in min; 0 and 0 while it is not known.
 func (w *cycles) UsualCycle() (starts, run float64) {
 	return float64(w.usualStart), float64(w.usualRun)
@@ -192,7 +192,7 @@ func (w *cycles) warmUp() rimewatch.Time {
 	return max(shortWarm, min(warmUp, rimewatch.Time(0.6*w.usualRun*float32(minute))))
 }
 
-// learnCycles follows what is normal for this unit: open cases start eight times
+// learnCycles follows the unit's normal cycle: open cases start eight times
 // an hour all their life. n starts were seen in some hours.
 func (w *cycles) learnCycles(n uint16, hours, weight float32) {
 	median, ok := w.MedianRun()

@@ -1,13 +1,13 @@
 // Package unit learns what a refrigeration unit does, once for the rules and the
-// predictor: State.Observe takes each reading, (state, reading, when it came, what is
-// held) → Observation, and the State holds what is usual for this unit. It is pure: no
-// clock, no randomness, equal arguments in equal order make equal states.
+// predictor: State.Observe turns each reading into an Observation, and the State holds
+// the unit's baseline. It is pure: no clock, no randomness, equal arguments in equal
+// order make equal states.
 //
 //   - sensor.go decides which measurements count: sentinels, implausible values, a
-//     frozen zone sensor and values that contradict each other do not. probe.go finds
-//     probes that tremble, were moved or turned into °F, mixup.go those that stand for each
-//     other, aside.go channels that depart alone, still.go those that stand still, missing.go
-//     those that are no longer sent;
+//     frozen zone sensor and values that contradict each other do not. probe.go detects
+//     probes that tremble, were moved or report °F, mixup.go swapped probes, aside.go
+//     channels that depart alone, still.go constant values, missing.go measurements that
+//     are no longer sent;
 //   - running.go decides whether the compressor runs: by its own flag, else the
 //     current between two learnt levels, else vibration, else the discharge line
 //     above ambient. A failed start is a current above 2.5 times the running level
@@ -24,7 +24,7 @@
 //     ambient, zone and supply, with a prior for the kind of unit, and drift.go keeps
 //     how far windows of six hours depart from that.
 //
-// A healthy unit's baseline follows it slowly. What departs by more than a floor is
-// not learnt, nor is anything while an alert says that it is not normal (Hold).
-// Relearn forgets what is usual: after maintenance, a repair, or a wrong prediction.
+// A healthy unit's baseline follows it slowly. Departures above a floor are
+// not learnt, nor is anything while an alert is open about the unit (Hold).
+// Relearn forgets the baseline: after maintenance, a repair, or a wrong prediction.
 package unit

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// window gathers what six hours say beside their hours.
+// window gathers what six hours say in addition to their hours.
 type window struct {
 	on, all   uint32             // ms running and known
 	starts    uint16             // of the compressor
@@ -29,7 +29,7 @@ const (
 	readyHours = 24
 	gateHours  = 48
 	LearnHours = 120
-	loneDoubt  = 6  // % of such a current that an ambient may change which nobody sees: some seven kelvins
+	loneDoubt  = 6  // % of such a current that an ambient may change that no sensor measures: some seven kelvins
 	loneHours  = 72 // where nothing but the current is measured: it has no slopes to be learnt
 )
 
@@ -223,7 +223,7 @@ func (d *drift) learn() {
 	d.lag += w * (d.last[0]*d.last[1] - d.lag)
 }
 
-// learns reports whether what is seen may be learnt: not while the unit is under
+// learns reports whether the hour may be learnt: not while the unit is under
 // suspicion.
 func (b *baseline) learns(hold Hold) bool {
 	settling := b.model.hours < LearnHours // of a lone current, too: how much it scatters shows within five days

@@ -192,7 +192,7 @@ func (h *humps) recognised(gap float32) (k *humpKind, i int) {
 	return k, i
 }
 
-// DefrostCourse is what is expected of the defrost that goes on.
+// DefrostCourse is the expected course of the present defrost.
 type DefrostCourse struct {
 	Since  rimewatch.Time // it began
 	Back   rimewatch.Time // the zone is usually cold again

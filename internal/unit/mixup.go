@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/state"
 )
 
-// Mixup is what is wrong with several temperatures at once, none of whose probes is
+// Mixup is a fault of several temperatures at once, none of whose probes is
 // broken.
 type Mixup uint8
 

@@ -296,7 +296,7 @@ func (s *State) Conditions(o *Observation) (x Conditions) {
 		x[covAmbient] = v - RefAmbient
 	}
 	if v, ok := o.Value(rimewatch.ProductZoneTemp); ok {
-		// What is far from the usual is outside of what was learnt.
+		// The model does not hold far from the conditions that it has learnt.
 		x[covZone] = max(-3, min(3, v-float64(s.model.zoneRef)))
 	}
 	if v, ok := o.Value(rimewatch.Voltage); ok {

@@ -292,7 +292,7 @@ func (s *State) rest(c *Config, o *Observation, zone float32, haveZone bool) {
 // warm, K.
 func (p *phases) band() float32 { return max(0.5, 0.35*(p.cutIn-p.cutOut)) }
 
-// rate lets what is usual settle fast and then follow slowly.
+// rate lets an average settle fast and then follow slowly.
 func (p *phases) rate() float32 {
 	if p.runs < 20 {
 		return 1 / float32(p.runs+1)

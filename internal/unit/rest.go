@@ -16,7 +16,7 @@ type stands struct {
 	known uint16     // hours behind usual
 }
 
-const restStops = 40 // behind what is now
+const restStops = 40 // behind the present average
 
 // noteStop takes the end of a stop.
 func (d *stands) noteStop(last *[rimewatch.NumCore]state.Fixed) {
@@ -44,7 +44,7 @@ func (d *stands) off() (discharge, suction float64) {
 }
 
 const (
-	restKnown = 5 * 24 // h of running behind what is usual
+	restKnown = 5 * 24 // h of running behind the usual average
 	restLeast = 2.0    // K by which an ambient is wrong
 	restShare = 0.3    // of what one pipe says, that the other does
 	restTimes = 2.0    // of what such an error would change in running, that it changes at most

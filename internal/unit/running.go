@@ -454,7 +454,7 @@ func (s *State) OtherSpeed(o *Observation) bool {
 const speedKnown = 2
 
 // Modulated reports whether the compressor's load varies by itself, as that of an
-// inverter or of a digital scroll: what is usual of a fixed speed does not hold.
+// inverter or of a digital scroll: the averages of a fixed speed do not hold.
 func (w *running) Modulated() bool { return w.modulated || w.speeds >= speedKnown }
 
 // SteadyLoad reports whether the current of the running compressor is known to keep
@@ -477,7 +477,7 @@ func (w *running) RunningKnown() bool { return w.known }
 // RunningSince is the start of the present run or stop, as far as it is known.
 func (w *running) RunningSince() rimewatch.Time { return w.since.Time() }
 
-// warm reports whether what is measured of the compressor at e counts: it has run
+// warm reports whether measurements of the compressor count at e: it has run
 // for five minutes, or for more than half of the unit's usual run, outside a
 // declared defrost.
 func (s *State) warm(e rimewatch.Time) bool {

@@ -57,7 +57,7 @@ func (s *State) inspect(c *Config, o *Observation) {
 	o.Sane = o.plain
 	found := s.contradictions(c, o)
 	s.broken = (s.broken|bad)&^(o.Sane&^found) | found
-	// What is set aside goes on to be compared, but does not count. Whether the
+	// A channel that is set aside goes on to be compared, but does not count. Whether the
 	// compressor runs shows in a current of any scale; the limits of the air hold.
 	off := s.doubts.asideFields()
 	o.Valid = o.Sane &^ found &^ (off &^ (1 << rimewatch.AmpDraw))
@@ -146,7 +146,7 @@ func (s *State) meterMute(o *Observation) bool {
 	return w.mute > muteFor
 }
 
-// runsBeside reports whether the compressor runs by what is not its current; known is
+// runsBeside reports whether the compressor runs by signs other than its current; known is
 // false where nothing tells.
 func (s *State) runsBeside(o *Observation) (runs, known bool) {
 	if flag, sent := o.Reading.Flags.Bool(rimewatch.CompressorOn); sent {
@@ -246,7 +246,7 @@ func (b *doubts) SetAside() rimewatch.Fields {
 	return set
 }
 
-// Fresh is when the device last sent what is awaited of it: its zone
+// Fresh is when the device last sent the measurements that are awaited of it: its zone
 // temperature when it ever sent one, otherwise anything. A broken zone sensor
 // is another matter.
 func (s *State) Fresh() rimewatch.Time {

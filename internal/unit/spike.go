@@ -70,7 +70,7 @@ func (s *State) followSpike(o *Observation, amps float32) bool {
 }
 
 // alikeTries is by what share of it the currents of failed starts of one compressor differ at most:
-// its motor stands still at all of them, and the mains and the moment of the sample are what is left.
+// its motor stands still at all of them, which leaves the mains and the moment of the sample.
 const alikeTries = 0.15
 
 // tryStart takes a start of so many ampere that no run follows. It has failed where it is like

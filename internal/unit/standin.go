@@ -93,5 +93,5 @@ func (m *model) withoutZone(c Channel, y, zone float64) float64 {
 
 const (
 	zoneLeast = 0.2 // K or % a kelvin of zone, of a slope that is divided by
-	zoneAlike = 6   // times that one of them says more than the other: slopes that nobody has seen
+	zoneAlike = 6   // times that one of them says more than the other: slopes that no unit has shown
 )

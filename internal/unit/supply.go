@@ -17,7 +17,7 @@ const (
 
 // supply is what the mains usually give.
 type supply struct {
-	mean float32 // V, what is usual here
+	mean float32 // V, the usual one here
 	n    uint8   // readings behind it; beyond voltageSamples, by so much, the number of what it is meant to be among nominalVoltages
 }
 
@@ -56,7 +56,7 @@ func (s *State) NominalVoltage(c *Config) float64 {
 	return 0
 }
 
-// off returns how far a voltage is from what is usual here, %; ok is false before
+// off returns how far a voltage is from the usual one here, %; ok is false before
 // the first.
 func (u *supply) off(v float64) (percent float64, ok bool) {
 	if u.mean == 0 {

@@ -4,7 +4,7 @@ import "github.com/rimewatch/rimewatch"
 
 // timing is when a device measured, and since when it is learnt of.
 type timing struct {
-	newest rimewatch.Time // newest recorded_at seen; what is not after it is late
+	newest rimewatch.Time // newest recorded_at seen; a reading that is not after it is late
 	at     rimewatch.Time // its event time
 	zoneAt rimewatch.Time // event time of the newest product-zone temperature, 0 = none yet
 	born   rimewatch.Time // learning began

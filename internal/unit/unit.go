@@ -14,7 +14,7 @@ const (
 	hour   = rimewatch.Hour
 )
 
-// Config is what is known of a device beforehand. It may be shared between
+// Config is the settings of a device. It may be shared between
 // devices and is never changed.
 type Config struct {
 	Equipment      *rimewatch.Equipment // nil is treated as a type without habits
@@ -203,7 +203,7 @@ func (s *State) Observe(c *Config, r *rimewatch.Reading, now rimewatch.Time, hol
 	s.followDoor(c, o, hold)
 }
 
-// Relearn forgets what is normal for the unit, after a repair, a move or a
+// Relearn forgets the baseline of the unit, after a repair, a move or a
 // prediction that was wrong. What it measured last is kept, and what goes on.
 func (s *State) Relearn(why rimewatch.Relearning, at rimewatch.Time) {
 	reason := max(0, slices.Index(reasons[:], why))

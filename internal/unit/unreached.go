@@ -31,7 +31,7 @@ const (
 	warmIn    = 8 * minute // in which the air comes 63 % closer to what warms it
 	coldIn    = 6 * minute // and to what cools it
 	warmest   = 30.0       // °C around a unit that is open, or of a heater that has just begun
-	hotLoad   = 90.0       // °C of what is put into a blast chiller
+	hotLoad   = 90.0       // °C of goods put into a blast chiller
 	evaporate = 18.0       // K below the usual setpoint, at the evaporator
 	eitherWay = 15.0       // K by which it may change at least in the end, whatever the type
 
