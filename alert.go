@@ -55,7 +55,7 @@ func AlertTypes() []AlertType {
 	}
 }
 
-// PredictiveTypes are the types of alerts that foresee, from how a machine runs, what has not come yet.
+// PredictiveTypes lists the types of alerts that predict a fault from the way a machine runs.
 func PredictiveTypes() []AlertType {
 	return []AlertType{CompressorFailurePredicted, RefrigerantLeakSuspected, CondenserFoulingSuspected, EvaporatorIcingSuspected}
 }
@@ -162,7 +162,7 @@ const (
 	UnmetBegun       Unmet = "begun"        // it has run since, or the zone has become colder, but has not come down to where it usually stops
 )
 
-// Relearning is why what is normal for a unit is learned again.
+// Relearning is the reason for learning a unit's normal behaviour again.
 type Relearning string
 
 // The reasons for learning again; "" is none.
@@ -176,7 +176,7 @@ const (
 
 // Alert is one condition of one device from its opening to its end. There is at
 // most one active alert per device, type and part; its severity rises and falls on
-// the same id. Its JSON is what stores keep of it beside what they search by.
+// the same id. Stores keep its JSON, and columns for the members that they search by.
 type Alert struct {
 	ID                 int64       `json:"-"`
 	WorkspaceID        int64       `json:"-"`
@@ -218,7 +218,7 @@ type Alert struct {
 	Feedback           *Feedback   `json:"feedback,omitempty"` // what a person said of the prediction, nil when nobody has
 }
 
-// Prediction is what a predictive alert rests on.
+// Prediction is the basis of a predictive alert.
 type Prediction struct {
 	Fault             string     `json:"fault"`
 	Risk              float64    `json:"risk"`      // 0–1 within the horizon
@@ -249,7 +249,7 @@ type Evidence struct {
 	Text     string   `json:"text"`              // filled in when it is read
 }
 
-// What evidence is about when it is not a measure.
+// Subjects of evidence that are no measures.
 const (
 	EvidenceLasts        = "lasts"        // for so long that a person is asked
 	EvidenceAlternatives = "alternatives" // faults that look the same
@@ -258,7 +258,7 @@ const (
 	EvidenceCommonMode   = "common_mode" // other devices of the site depart in the same way
 )
 
-// Verdict is what a person says of a prediction.
+// Verdict is a person's judgement of a prediction.
 type Verdict string
 
 // The verdicts. All but the first end the alert and have the unit learnt from scratch.
@@ -286,7 +286,7 @@ type Feedback struct {
 	At      Time    `json:"at"`
 }
 
-// AlertView is an alert with what people need to know of its device.
+// AlertView is an alert with the names, type and site of its device.
 type AlertView struct {
 	Alert
 	DeviceSerial  string
@@ -295,7 +295,7 @@ type AlertView struct {
 	Site          *Site
 }
 
-// TransitionKind is what happened to an alert.
+// TransitionKind is the kind of a change of an alert.
 type TransitionKind string
 
 // The kinds of transitions.
@@ -331,7 +331,7 @@ type AlertTransition struct {
 	From        *Place // of TransitionMoved: the device's place before it
 }
 
-// Place is where a device stands and what it is: silences, maintenance windows and
+// Place is a device's site and equipment type: silences, maintenance windows and
 // routes match by it.
 type Place struct {
 	SiteID        int64  `json:"site_id,omitempty"`        // 0 = none

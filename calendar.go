@@ -25,7 +25,7 @@ func (w *CheckWindow) minutes() int {
 	return w.To - w.From + minutesADay
 }
 
-// CheckSpan is a window on one day. Day and Minute name it for ever, whatever clocks did that night.
+// CheckSpan is a window on one day. Day and Minute identify it, also in a night in which clocks are set.
 type CheckSpan struct {
 	Day      string // on which it begins by the clock of the site, as 2026-11-29
 	Minute   int    // of the day, as the window has it
@@ -81,7 +81,7 @@ const (
 	MaxOverride  = 366 * Day
 )
 
-// Rota is who is on duty, week by week. It is a target of the steps of routes.
+// Rota assigns members to duty, week by week. It is a target of the steps of routes.
 type Rota struct {
 	ID          int64
 	WorkspaceID int64
@@ -89,7 +89,7 @@ type Rota struct {
 	Name        string
 	Shifts      []Shift
 	Overrides   []Override // in the order in which they apply
-	// TellHandOver is when those who come on duty and those who go are told of it.
+	// TellHandOver says when incoming and outgoing members are notified of a hand-over.
 	TellHandOver TellHandOver
 	CalendarAt   Time  // when the link to its calendar was made, 0 = there is none; an older link does not work
 	Revision     int64 // of what people set: 1 at first, grows with every change
@@ -97,13 +97,12 @@ type Rota struct {
 	UpdatedAt    Time
 }
 
-// TellHandOver is when a hand-over is told.
+// TellHandOver says when a hand-over is notified.
 type TellHandOver string
 
-// The choices. Nobody is to be woken at the end of a quiet night, so that it is told while something is open
-// unless people choose otherwise.
+// The choices. The default is TellOpen: a quiet night must not end with a message.
 const (
-	TellOpen   TellHandOver = "open" // while an alert is that a route tells the rota of
+	TellOpen   TellHandOver = "open" // while an alert is open that a route sends to the rota
 	TellAlways TellHandOver = "always"
 	TellNever  TellHandOver = "never"
 )
@@ -167,7 +166,7 @@ func (s *Shift) on(weekday time.Weekday, minute int) bool {
 	return today && s.From <= minute || before && minute < s.To
 }
 
-// showing is what the clock of a zone shows at a moment. While an hour comes for the second time it
+// showing returns the wall-clock time of a zone. While an hour comes for the second time it
 // stands at the end of the first: a shift that began in it has begun, and does not begin twice.
 func showing(at Time, zone *time.Location) time.Time {
 	l := at.Std().In(zone)
@@ -184,8 +183,8 @@ func showing(at Time, zone *time.Location) time.Time {
 	return l
 }
 
-// OnDuty are the users who are on duty at a moment by the clock of a zone. Whoever is not
-// known, as a member who was removed, is not on duty.
+// OnDuty returns the users who are on duty at a moment by the clock of a zone. Users who are
+// not known, as removed members, are left out.
 func (r *Rota) OnDuty(at Time, zone *time.Location, known func(user int64) bool) (users []int64) {
 	l := showing(at, zone)
 	add := func(user int64) {
@@ -244,13 +243,13 @@ func (r *Rota) Next(at Time, zone *time.Location) (next Time) {
 	return next
 }
 
-// Duty is a span during which the same users are on duty, or nobody is.
+// Duty is a span during which the same users, or none, are on duty.
 type Duty struct {
 	From, To Time
 	Users    []int64
 }
 
-// Duties are who is on duty from a moment to another, without a hole; what is alike is one span.
+// Duties returns the duties from a moment to another, without a hole; equal neighbours are one span.
 func (r *Rota) Duties(from, to Time, zone *time.Location, known func(user int64) bool) (list []Duty) {
 	for at := from; at < to; {
 		end := r.Next(at, zone)
@@ -268,7 +267,7 @@ func (r *Rota) Duties(from, to Time, zone *time.Location, known func(user int64)
 	return list
 }
 
-// Gaps are the spans from a moment to another during which nobody is on duty.
+// Gaps returns the spans from a moment to another without anyone on duty.
 func (r *Rota) Gaps(from, to Time, zone *time.Location, known func(user int64) bool) []Duty {
 	return slices.DeleteFunc(r.Duties(from, to, zone, known), func(d Duty) bool { return len(d.Users) > 0 })
 }
@@ -359,12 +358,12 @@ func endEarly(starts Time, ends *Time, now Time) bool {
 // Bounds of maintenance plans.
 const (
 	MaxMaintenancePlans = 100     // of a workspace
-	MaxPlannedMinutes   = 12 * 60 // that a window of a plan lasts: what takes longer is planned by itself
+	MaxPlannedMinutes   = 12 * 60 // of a window of a plan; longer work is planned by itself
 	PlannedAhead        = Day     // for so long ahead the windows of plans are made
 )
 
 // MaintenancePlan is work that comes back every week, such as cleaning in the early morning. Ordinary
-// maintenance windows are made of it, a day ahead; they alone hold messages back.
+// maintenance windows are made of it, a day ahead; only these hold messages back.
 type MaintenancePlan struct {
 	ID          int64
 	WorkspaceID int64
@@ -412,12 +411,12 @@ type Clocks struct {
 	Devices   func(id int64) (siteID int64, known bool)
 }
 
-// Settle compares the windows of a plan that have not begun, as they are (coming), with what they are to be: it
-// returns which are to be made, and the ids of those to be withdrawn. A plan that is switched off, and one that was
+// Settle compares the windows of a plan that have not begun (coming) with those that it should have, and
+// returns the windows to make and the ids of those to withdraw. A plan that is switched off, and one that was
 // deleted (nil), has none. One that a person has ended before it began stays, and is not made again.
 //
-// Each site goes by its own clock, and a device by that of its site: what begins and ends at the same moments is one
-// window. The whole workspace goes by the workspace's clock.
+// Each site goes by its own clock, and a device by that of its site. Windows of the same moments are
+// one. The whole workspace goes by the workspace's clock.
 func (p *MaintenancePlan) Settle(c *Clocks, coming []MaintenanceWindow, now Time) (made []MaintenanceWindow, withdrawn []int64) {
 	wanted := p.windows(c, now)
 	for i := range coming {
@@ -479,13 +478,13 @@ func (p *MaintenancePlan) windows(c *Clocks, now Time) (list []MaintenanceWindow
 	return list
 }
 
-// Actor names the plan as who makes and withdraws its windows.
+// Actor names the plan in the audit trail as the maker of its windows.
 func (p *MaintenancePlan) Actor() string { return "plan " + p.Reason }
 
 // MaxReportSchedules is how many a workspace may have.
 const MaxReportSchedules = 100
 
-// ReportPeriod is how often a report is sent, and what it covers.
+// ReportPeriod is the span that a report covers, and the interval at which it is sent.
 type ReportPeriod string
 
 // The periods, by the calendar of the site.

@@ -32,7 +32,7 @@ type Calibration struct {
 	Performed      *Doer    `json:"performed,omitempty"` // nil in records of before
 }
 
-// PerformedDoer is who did it, also in a record of before doers were told apart.
+// PerformedDoer returns the doer, also of records from before kinds of doers were recorded.
 func (c *Calibration) PerformedDoer() Doer { return doerOf(c.Performed, c.PerformedBy) }
 
 // Apply makes a calibration's offset and due date those of the device. Of two
@@ -84,7 +84,7 @@ type Offset struct {
 	Add   float64 `json:"add"`
 }
 
-// OffsetAt is what is added to a measurement of that moment: the newest of the
+// OffsetAt returns the offset for a measurement of that moment: the newest of the
 // field's offsets that apply by then, 0 when none does.
 func OffsetAt(offsets []Offset, f Field, at Time) float64 {
 	for i := len(offsets) - 1; i >= 0; i-- {
@@ -105,7 +105,7 @@ func Corrected(v, offset float64) float64 {
 }
 
 // Correct applies offsets, which are ordered by From, to the measurements of
-// the reading. What is stored is never corrected, what is shown and judged is.
+// the reading. Stored values are never corrected, shown and judged ones are.
 func (r *Reading) Correct(offsets []Offset) {
 	if len(offsets) == 0 || r.At < offsets[0].From {
 		return

@@ -9,7 +9,7 @@ import (
 // Status is a device's presence.
 type Status string
 
-// A device is online or offline; there is nothing between and nothing beside.
+// A device is either online or offline.
 const (
 	Online  Status = "online"
 	Offline Status = "offline"
@@ -18,8 +18,8 @@ const (
 // MaxSerialLen bounds a serial, in bytes.
 const MaxSerialLen = 64
 
-// Device is one monitored unit as people configured it. Its JSON, as that of what else
-// has it here, is what stores keep of it beside what they search by.
+// Device is one monitored unit as people configured it. Stores keep the members with a JSON
+// name as JSON, and columns for the others, which they search by.
 type Device struct {
 	ID                 int64             `json:"-"`
 	WorkspaceID        int64             `json:"-"`
@@ -54,7 +54,7 @@ const (
 	HabitLoRaWAN Habit = "lorawan" // at an interval of its own, and a message may be lost
 )
 
-// DeviceField is what people set on a device and a file has in one column: all but labels
+// DeviceField is a setting of a device that a file has in one column: all but labels
 // and limits.
 type DeviceField struct {
 	Name  string // in the API, in files and in the audit trail
@@ -90,15 +90,15 @@ func DeviceFields() []DeviceField {
 	}
 }
 
-// LimitsInForce are those of the equipment type, then what the workspace and
-// what the device overrides.
+// LimitsInForce returns the limits of the equipment type with the overrides of the workspace
+// and then the device.
 func (d *Device) LimitsInForce() Limits {
 	e, _ := EquipmentBySlug(d.EquipmentType)
 	return d.Limits.apply(d.WorkspaceLimits.apply(e.Limits, "workspace"), "device")
 }
 
-// Presence is what signs of life and time say of a device, with the device's
-// own report of its state.
+// Presence is a device's status by its signs of life and by time, with the device's own report
+// of its state.
 type Presence struct {
 	Status          Status
 	StatusChangedAt Time
@@ -115,7 +115,7 @@ type Presence struct {
 	Frozen          bool    // its product zone has shown one number for so long that nothing is judged by it
 }
 
-// Live is what readings, heartbeats and time say of a device. It is kept in
+// Live is a device's state by its readings, its heartbeats and time. It is kept in
 // memory and rebuilt after a restart, not written per reading.
 type Live struct {
 	Presence
@@ -179,13 +179,13 @@ const (
 	ConditionWarning                    // one that is a warning
 	ConditionPredicted                  // a fault is expected or suspected
 	ConditionOffline
-	ConditionUnjudged // nobody would be alerted if the goods got too warm
+	ConditionUnjudged // no alert would open if the goods got too warm
 	ConditionOK
 	Conditions // their number
 )
 
-// ConditionOf returns the condition of a device with these active alerts. What
-// another alert explains says nothing of its own.
+// ConditionOf returns the condition of a device with these active alerts. Suppressed alerts
+// do not count.
 func ConditionOf(online, judged bool, alerts []*Alert) Condition {
 	c := ConditionOK
 	switch {
@@ -208,7 +208,7 @@ func (a *Alert) Condition() Condition {
 	case a.Metric == DoorReportedTime: // it is no suspicion
 		return ConditionWarning
 	case a.Prediction != nil || strings.HasSuffix(string(a.Type), "_predicted") || strings.HasSuffix(string(a.Type), "_suspected"):
-		return ConditionPredicted // what is to come is no emergency yet, however grave
+		return ConditionPredicted // a prediction is no emergency yet, however grave
 	case a.Severity == Critical:
 		return ConditionCritical
 	case a.Type == DeviceOffline || a.Type == SiteOffline:
@@ -237,13 +237,13 @@ func ValidSerial(s string) bool {
 // SerialKey is the form in which serials are compared.
 func SerialKey(s string) string { return strings.ToLower(s) }
 
-// DeletedSerial returns what a deleted device is called in paths and files, SERIAL~ID:
+// DeletedSerial returns the name of a deleted device in paths and files, SERIAL~ID:
 // its serial may have been registered again.
 func DeletedSerial(serial string, id int64) string {
 	return serial + "~" + strconv.FormatInt(id, 10)
 }
 
-// CutDeletedSerial splits what DeletedSerial returns. The id is 0 for the serial of a
+// CutDeletedSerial splits the result of DeletedSerial. The id is 0 for the serial of a
 // device that was not deleted, and negative where what follows the ~ is no id.
 func CutDeletedSerial(s string) (serial string, id int64) {
 	serial, after, deleted := strings.Cut(s, "~")

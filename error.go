@@ -45,7 +45,7 @@ const (
 	CodeRateLimited        Code = "rate_limited"
 	CodeHeldFull           Code = "held_full"       // no more can wait for a device to be accepted
 	CodeUnavailable        Code = "unavailable"     // nothing was stored
-	CodeOutcomeUnknown     Code = "outcome_unknown" // nobody can say whether it was carried out
+	CodeOutcomeUnknown     Code = "outcome_unknown" // it may have been carried out or not
 	CodeInternal           Code = "internal"
 )
 
@@ -58,7 +58,7 @@ type Error struct {
 	RetryAfter time.Duration       // for CodeRateLimited and CodeUnavailable
 	Err        error               // the cause, never shown to callers
 
-	made map[string]Sentence // what Message and the texts of Fields were made of, where they hold more than fixed words
+	made map[string]Sentence // formats and arguments of Message and of the texts of Fields, where they have arguments
 }
 
 // Error joins code, message and cause for the log.
@@ -102,7 +102,7 @@ func invalid() *Error {
 	return &Error{Code: CodeValidationFailed, Message: "The request has invalid fields."}
 }
 
-// With adds what is wrong with one field and returns the same error.
+// With adds a complaint about one field and returns the same error.
 func (e *Error) With(field, format string, args ...any) *Error {
 	if e.Fields == nil {
 		e.Fields = make(map[string][]string)
@@ -127,7 +127,7 @@ func result(e *Error) error {
 	return e
 }
 
-// text writes an English text and keeps what it was made of.
+// text writes an English text and keeps its format and arguments.
 func (e *Error) text(format string, args []any) string {
 	s := Sentence{format, args}
 	text := s.String()
@@ -140,7 +140,7 @@ func (e *Error) text(format string, args []any) string {
 	return text
 }
 
-// Merge joins what two errors say is wrong with which fields; either may be nil.
+// Merge joins the complaints of two errors about fields; either may be nil.
 // Code and message are those of x.
 func Merge(x, y *Error) *Error {
 	if x == nil || y == nil {
@@ -152,7 +152,7 @@ func Merge(x, y *Error) *Error {
 	return x
 }
 
-// Take adds what y says is wrong with its field of, as wrong with field, and
+// Take adds the complaints of y about its field of as complaints about field, and
 // returns e.
 func (e *Error) Take(field string, y *Error, of string) *Error {
 	for _, what := range y.Fields[of] {
@@ -161,7 +161,7 @@ func (e *Error) Take(field string, y *Error, of string) *Error {
 	return e
 }
 
-// sentence returns what a text of e was made of.
+// sentence returns the format and arguments of a text of e.
 func (e *Error) sentence(text string) Sentence {
 	if s, ok := e.made[text]; ok {
 		return s
@@ -169,11 +169,10 @@ func (e *Error) sentence(text string) Sentence {
 	return Sentence{format: strings.ReplaceAll(text, "%", "%%")}
 }
 
-// Sentence returns what the message of e was made of.
+// Sentence returns the format and arguments of the message of e.
 func (e *Error) Sentence() Sentence { return e.sentence(e.Message) }
 
-// In returns e for whoever reads the language in which say returns an English
-// text. The code, the names of the fields and the cause are the same.
+// In returns e in the language in which say returns an English text. The code, the names of the fields and the cause are the same.
 func (e *Error) In(say func(english string) string) *Error {
 	own := *e
 	own.Message, own.Fields, own.made = e.sentence(e.Message).In(say), make(map[string][]string, len(e.Fields)), nil
@@ -198,13 +197,13 @@ func CodeOf(err error) Code {
 	return CodeInternal
 }
 
-// Bounds of what is kept of a refusal's fields.
+// Bounds of the record of a refusal's fields.
 const (
 	maxReasons    = 10
 	maxReasonName = 64
 )
 
-// Reasons returns what is wrong with each field, as formats of the catalogue: what was put into them may be what somebody sent.
+// Reasons returns the complaint about each field as a format of the catalogue: its arguments may be values of the sender.
 func (e *Error) Reasons() map[string]string {
 	if len(e.Fields) == 0 {
 		return nil
@@ -219,7 +218,7 @@ func (e *Error) Reasons() map[string]string {
 	return reasons
 }
 
-// Sentence is an English text for people together with what it was made of, so
+// Sentence is an English text for people together with its format and arguments, so
 // that it can be written in another language when somebody reads it. Among its
 // arguments, sentences and errors are written in that language, too.
 type Sentence struct {
@@ -322,7 +321,7 @@ func (s *Sentence) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// SentenceOf reads what Stored returned; any other text is fixed words.
+// SentenceOf reads the result of Stored; any other text is fixed words.
 func SentenceOf(stored string) Sentence {
 	var s Sentence
 	if strings.HasPrefix(stored, `["`) && json.Unmarshal([]byte(stored), &s) == nil {

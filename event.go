@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// EventType names what happened, for programs. The names are in the API for ever; more may be added.
+// EventType is the type of an event, for programs. The names are in the API for ever; more may be added.
 type EventType string
 
 // The types of events.
@@ -40,7 +40,7 @@ const (
 	EventOrderDone           EventType = "work_order.done"
 	EventOrderVerified       EventType = "work_order.verified"
 
-	// EventReadingBatch is what webhooks are sent that name it: the newest reading of each device, every ten
+	// EventReadingBatch is sent to the webhooks that name it: the newest reading of each device, every ten
 	// seconds at most. Readings are too many for events: none is stored, and neither feed nor stream has it.
 	EventReadingBatch EventType = "reading.batch"
 )
@@ -48,7 +48,7 @@ const (
 // EventKind is a row of the table of events.
 type EventKind struct {
 	Type  EventType
-	Needs Scopes // beside ScopeEventsRead: those of the resource that it is about
+	Needs Scopes // scopes of its resource, required besides ScopeEventsRead
 	Text  string // when it happens
 }
 

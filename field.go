@@ -12,7 +12,7 @@ import (
 // number of a measurement that is given up is never used again.
 type Field uint8
 
-// The core measurements: every answer holds them, null where absent.
+// The core measurements: every answer has them, null where absent.
 const (
 	ProductZoneTemp         Field = 0 // °C, the air or buffered probe at the product
 	CompressorDischargeTemp Field = 1 // °C, discharge line
@@ -24,7 +24,7 @@ const (
 	VibrationLevel          Field = 7 // mm/s RMS velocity, 10–1000 Hz
 )
 
-// The optional measurements: answers hold them where they were sent.
+// The optional measurements: answers have them where they were sent.
 const (
 	SetpointTemp      Field = 8  // °C, what the controller aims at
 	EvaporatorTemp    Field = 9  // °C, evaporator coil
@@ -197,9 +197,8 @@ func Sentinel(f Field, v float64) bool {
 	return v == -127 || v == 999 || v == -999 || v == 998 || (v >= 1998 && v <= 1999.9)
 }
 
-// Plausible reports whether v can be measured on a refrigerated unit. What is not
-// plausible comes from a broken sensor: a sentinel, a value beyond what the field
-// can be, or what PowerOn reports.
+// Plausible reports whether v can be measured on a refrigerated unit. Implausible values come
+// from a broken sensor: a sentinel, a value outside the plausible range, or one of PowerOn.
 func (f Field) Plausible(v float64) bool {
 	info := fields.info(f)
 	return v >= info.Low && v <= info.High && !Sentinel(f, v) && !PowerOn(f, v)
@@ -218,7 +217,7 @@ var surely = func() (bounds [NumCore]struct{ low, high float64 }) {
 	return bounds
 }()
 
-// powerOn is what a DS18B20 holds before its first measurement, °C.
+// powerOn is the value of a DS18B20 before its first measurement, °C.
 const powerOn = 85
 
 // PowerOn reports whether v is the 85.0 °C that a DS18B20 holds before its first
@@ -329,11 +328,10 @@ var deriveds = [...]Derived{
 // DerivedMeasures returns all derived measures.
 func DerivedMeasures() []Derived { return append([]Derived(nil), deriveds[:]...) }
 
-// deviationSuffix ends the name of a measure's departure from what is usual for
-// the unit.
+// deviationSuffix ends the name of a measure's departure from the unit's usual value.
 const deviationSuffix = "_deviation"
 
-// DeviationOf names the departure of a measure from what is usual for the unit.
+// DeviationOf names the departure of a measure from the unit's usual value.
 func DeviationOf(measure string) string { return measure + deviationSuffix }
 
 // CutDeviation returns the measure whose departure a metric is; found is false
@@ -342,7 +340,7 @@ func CutDeviation(metric string) (measure string, found bool) {
 	return strings.CutSuffix(metric, deviationSuffix)
 }
 
-// MeasureLabel is what people read for a measurement, a derived measure or its
+// MeasureLabel returns the name that people read of a measurement, a derived measure or its
 // departure; ok is false for a name that is none.
 func MeasureLabel(metric string) (label string, ok bool) {
 	metric, _ = CutDeviation(metric)

@@ -14,7 +14,7 @@ type Limits struct {
 	CriticalDelayS int      `json:"critical_delay_s"` // beyond a critical bound this long before critical
 	ClearDelta     float64  `json:"clear_delta"`      // K inside the limit before it counts as back
 	ClearS         int      `json:"clear_s"`          // back this long before the alert resolves
-	// ExposureMinPerDay bounds what adds up within 24 h.
+	// ExposureMinPerDay bounds the time out of limits that adds up within 24 h.
 	ExposureMinPerDay ExposureLimits `json:"exposure_min_per_day"`
 	OfflineAfterS     int            `json:"offline_after_s"` // of silence before offline; 0 = as each device reports
 	Source            string         `json:"source"`          // equipment_type, workspace or device: the last that had a say
@@ -50,7 +50,7 @@ func (l *Limits) Same(o *Limits) bool {
 func sameMinutes(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // LimitOverrides are the limits that people set for one device, or for all of a
-// type in their workspace. Nil means what holds without it.
+// type in their workspace. Nil leaves the limit as it is.
 type LimitOverrides struct {
 	TempMin        *float64 `json:"temp_min,omitempty"`
 	TempMax        *float64 `json:"temp_max,omitempty"`
@@ -66,7 +66,7 @@ type LimitOverrides struct {
 	OfflineAfterS     *int               `json:"offline_after_s,omitempty"`
 }
 
-// ExposureOverrides are minutes of ExposureLimits. Nil means what holds without it, and 0
+// ExposureOverrides are minutes of ExposureLimits. Nil leaves them as they are, and 0
 // is off.
 type ExposureOverrides struct {
 	Warm *int `json:"warm,omitempty"`
@@ -89,7 +89,7 @@ func (o *LimitOverrides) SetExposure(change func(*ExposureOverrides)) {
 // Empty reports whether nothing is overridden.
 func (o *LimitOverrides) Empty() bool { return o == nil || *o == LimitOverrides{} }
 
-// apply returns base with what o overrides.
+// apply returns base with the overrides of o.
 func (o *LimitOverrides) apply(base Limits, source string) Limits {
 	if o.Empty() {
 		return base
@@ -145,7 +145,7 @@ func (l *Limits) Any() bool {
 	return l.TempMin != nil || l.TempMax != nil || l.CriticalMin != nil || l.CriticalMax != nil
 }
 
-// Check reports what is wrong with limits as a whole, nil when they are sound:
+// Check reports contradictions of limits as a whole, nil when they are sound:
 // bounds in order and within −100…200 °C, delays 0…86,400 s, ClearDelta 0…20 K,
 // minutes a day 1…1440.
 func (l *Limits) Check() *Error {
@@ -309,7 +309,7 @@ func (l *Limits) describe(name string) Sentence {
 	}
 }
 
-// FormerLimits are what a device was judged by until others came.
+// FormerLimits are the limits that a device was judged by until others replaced them.
 type FormerLimits struct {
 	WorkspaceID int64
 	DeviceID    int64

@@ -42,7 +42,7 @@ type Channel struct {
 	AfterS  int         // of an own way: s that it waits for the member to take the alert on that came by another of theirs
 	Quiet   *QuietHours // of an own way: warnings wait until they are over, nil = at any time
 
-	Locale // of those who read what it brings
+	Locale // of its readers
 	ChannelHealth
 }
 
@@ -67,7 +67,7 @@ func (h *ChannelHealth) Working() (works, tried bool) {
 	return works, works || h.Failures > 0
 }
 
-// ChannelHealth is what deliveries say of a channel.
+// ChannelHealth is a channel's state by its deliveries.
 type ChannelHealth struct {
 	LastSuccessAt Time
 	LastFailureAt Time
@@ -75,7 +75,7 @@ type ChannelHealth struct {
 	Failures      int    // attempts in a row that failed
 }
 
-// Matchers narrow what a route or a silence is about. Empty lists match all; a
+// Matchers select the alerts of a route or a silence. Empty lists match all; a
 // filled one matches any of its members; all filled ones must match.
 type Matchers struct {
 	Severities     []Severity  `json:"severities,omitempty"`
@@ -95,7 +95,7 @@ type Route struct {
 	Match       Matchers    `json:"match"`
 	Steps       []RouteStep `json:"steps"`               // escalation levels, by rising delay
 	RepeatS     int         `json:"repeat_s,omitempty"`  // s between reminders while active and not acknowledged, 0 = none
-	Recovery    bool        `json:"recovery,omitempty"`  // notify those who were notified when the alert is over
+	Recovery    bool        `json:"recovery,omitempty"`  // notify the recipients again when the alert is over
 	Quiet       *QuietHours `json:"quiet,omitempty"`     // warnings wait until they are over; critical alerts do not
 	DigestAt    *int        `json:"digest_at,omitempty"` // minute of the local day at which warnings are sent together, nil = at once
 	Revision    int64       `json:"-"`                   // of what people set: 1 at first, grows with every change
@@ -111,13 +111,13 @@ type RouteStep struct {
 	Targets    []Target `json:"targets,omitempty"` // besides these, found at the moment of the step
 }
 
-// TargetKind is what stands for channels in a step.
+// TargetKind is the kind of a target.
 type TargetKind string
 
 // The kinds of targets.
 const (
 	TargetMember  TargetKind = "member"  // the channels that bring messages to the user alone
-	TargetRota    TargetKind = "rota"    // those of whoever is on duty
+	TargetRota    TargetKind = "rota"    // those of the users on duty
 	TargetContact TargetKind = "contact" // those that bring messages to the contact alone
 )
 
@@ -196,7 +196,7 @@ type Delivery struct {
 	Level         int    // escalation level, from 0
 	Kind          DeliveryKind
 	Status        DeliveryStatus
-	Urgent        bool // of a critical alert: it goes before what is not
+	Urgent        bool // of a critical alert: it is sent before others
 	InDoubt       bool // it may have been received although it does not count as sent
 	Attempts      int
 	NextAttemptAt Time
@@ -211,7 +211,7 @@ const (
 	MaxChannels           = 100 // of a workspace
 	MaxRoutes             = 100 // of a workspace
 	MaxURLLen             = 2000
-	MaxWays               = 10   // of a member, beside devices
+	MaxWays               = 10   // of a member, besides devices
 	MaxWayAfterS          = 3600 // of an own way
 	MaxCommentLen         = 500
 	MaxDeliveryKeyLen     = 200
@@ -291,7 +291,7 @@ func (c *Channel) Check() error {
 	return result(e)
 }
 
-// checkSubscription reports what is wrong with the subscription of a browser (Push API).
+// checkSubscription checks the subscription of a browser (Push API).
 func checkSubscription(e *Error, c *Channel) *Error {
 	if len(c.To) != 1 {
 		e = complain(e, "to", "must name the person whose device it is")
@@ -340,7 +340,7 @@ func checkRecipients(e *Error, to []string) *Error {
 	return e
 }
 
-// checkWebhookURL never says the URL: it may hold a secret.
+// checkWebhookURL never repeats the URL: it may contain a secret.
 func checkWebhookURL(e *Error, s string) *Error {
 	u, err := url.Parse(s)
 	switch {
@@ -493,19 +493,19 @@ func (h *ChannelHealth) Check() error {
 // Coverage is whether somebody would be notified of a critical alert that began now, site
 // by site.
 type Coverage struct {
-	Gaps     []CoverageGap // sites where nobody would be, by id
+	Gaps     []CoverageGap // sites without anyone to notify, by id
 	Anywhere bool          // somebody would be somewhere, or there is no device
-	Held     []Hold        // silences and maintenance windows that hold, the last to end first
+	Held     []Hold        // silences and maintenance windows in force, the last to end first
 }
 
-// CoverageGap is a site where nobody would be notified: of one device at least, or of all
+// CoverageGap is a site without anyone to notify: of one device at least, or of all
 // where they are silenced. SiteID 0 are the devices without a site.
 type CoverageGap struct {
 	SiteID int64
 	Reason CoverageReason
 }
 
-// CoverageReason is why nobody would be notified. "" = somebody would be.
+// CoverageReason is the reason for a gap. "" = there is none.
 type CoverageReason string
 
 // The reasons, the first thing to do first.
@@ -513,7 +513,7 @@ const (
 	CoverageNoChannel CoverageReason = "no_channel" // there is none
 	CoverageOff       CoverageReason = "off"        // the channels are disabled
 	CoverageFailing   CoverageReason = "failing"    // their last messages did not arrive
-	CoverageUntested  CoverageReason = "untested"   // nothing was ever sent through them
+	CoverageUntested  CoverageReason = "untested"   // no message was sent through them yet
 	CoverageNoRoute   CoverageReason = "no_route"   // no route matches, and no channel is known to work
 	CoverageSilenced  CoverageReason = "silenced"   // by a silence or a maintenance window
 )
@@ -523,7 +523,7 @@ func CoverageReasons() []CoverageReason {
 	return []CoverageReason{CoverageNoChannel, CoverageOff, CoverageFailing, CoverageUntested, CoverageNoRoute, CoverageSilenced}
 }
 
-// HoldKind is what holds messages back.
+// HoldKind is the kind of a hold.
 type HoldKind string
 
 // The kinds of holds.
@@ -542,8 +542,7 @@ type Hold struct {
 	CreatedBy string
 }
 
-// Reason is why nobody would be notified at the site that needs a hand first, "" where
-// somebody would be everywhere.
+// Reason returns the reason of the most urgent gap, "" without one.
 func (c *Coverage) Reason() CoverageReason {
 	for _, r := range CoverageReasons() {
 		for i := range c.Gaps {

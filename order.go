@@ -19,7 +19,7 @@ type OrderStatus string
 
 // The states of a work order.
 const (
-	OrderOpen      OrderStatus = "open"     // nobody has it
+	OrderOpen      OrderStatus = "open"     // not assigned
 	OrderAssigned  OrderStatus = "assigned" // somebody has, and is not there yet
 	OrderOnSite    OrderStatus = "on_site"
 	OrderDone      OrderStatus = "done"     // and on record as a corrective action
@@ -43,7 +43,7 @@ const (
 	UrgencyRoutine   Urgency = "routine"   // with the next visit
 )
 
-// OrderOutcome is what became of a work order.
+// OrderOutcome is the outcome of a work order.
 type OrderOutcome string
 
 // The outcomes.
@@ -61,19 +61,19 @@ type WorkOrder struct {
 	DeviceID    int64  // 0 = for the site
 	Unit        string // the name of the unit then: the device may be gone
 	AlertID     int64  // that it was ordered for, such as a prediction; 0 = none
-	CaseID      int64  // that what is done belongs to, 0 = none
+	CaseID      int64  // to which the work belongs, 0 = none
 	Status      OrderStatus
 	Problem     string
 	Access      string // how to get in, and whom to ask for
 	Urgency     Urgency
 	Assignee    *Doer // a member or, external, a contact; nil = nobody. It stays when they go
 	ContactID   int64 // of an external one
-	LinkUntil   Time  // when the link that works ends, which tells it from earlier ones; 0 = there is none
+	LinkUntil   Time  // end of the valid link, which also identifies it; 0 = there is none
 	OnWayAt     Time
 	OnSiteAt    Time
 	DoneAt      Time
 	Result      *OrderResult // of one that is done
-	ActionID    int64        // the corrective action that what was done is on record as
+	ActionID    int64        // the corrective action that records the work
 	Verified    *Doer
 	VerifiedAt  Time
 	CreatedBy   string
@@ -82,7 +82,7 @@ type WorkOrder struct {
 	UpdatedAt   Time
 }
 
-// OrderResult is what was found and done.
+// OrderResult is the finding and the work of an order.
 type OrderResult struct {
 	Performed Doer         `json:"performed"`
 	Outcome   OrderOutcome `json:"outcome"`
@@ -139,7 +139,7 @@ func (r *OrderResult) check(e *Error) *Error {
 	return checkLine(e, "cost", r.Cost)
 }
 
-// Finished is CodeConflict, with a sentence that says how, where nobody has to come any more.
+// Finished returns CodeConflict, with a sentence that says how, for an order that is done or cancelled.
 func (o *WorkOrder) Finished() error {
 	switch o.Status {
 	case OrderDone, OrderVerified:
@@ -151,7 +151,7 @@ func (o *WorkOrder) Finished() error {
 	return nil
 }
 
-// Assign sets who has the order: a member, a contact (contactID), or nobody. A link that was made
+// Assign gives the order to a member, a contact (contactID), or nobody. A link that was made
 // before no longer works. CodeConflict once it is finished.
 func (o *WorkOrder) Assign(to *Doer, contactID int64) error {
 	if err := o.Finished(); err != nil {
@@ -181,7 +181,7 @@ func (o *WorkOrder) Arrive(now Time) error {
 	return nil
 }
 
-// Finish notes what was done. CodeConflict once it is finished.
+// Finish records the work. CodeConflict once it is finished.
 func (o *WorkOrder) Finish(r OrderResult, now Time) error {
 	if err := o.Finished(); err != nil {
 		return err
@@ -190,7 +190,7 @@ func (o *WorkOrder) Finish(r OrderResult, now Time) error {
 	return nil
 }
 
-// Cancel ends an order that nobody has to come for any more, and its link. CodeConflict once it is finished
+// Cancel ends an order and its link. CodeConflict once it is finished
 // otherwise.
 func (o *WorkOrder) Cancel() error {
 	if o.Status == OrderCancelled {
@@ -203,7 +203,7 @@ func (o *WorkOrder) Cancel() error {
 	return nil
 }
 
-// Confirm notes who has verified what was done; who may, CorrectiveAction.Verify says.
+// Confirm records the verification of the work; CorrectiveAction.Verify checks who may verify.
 func (o *WorkOrder) Confirm(d Doer, now Time) {
 	if o.Status == OrderDone {
 		o.Status, o.Verified, o.VerifiedAt = OrderVerified, &d, now
@@ -219,7 +219,7 @@ func (o *WorkOrder) NewLink(now Time) (until Time, err error) {
 	return o.LinkUntil, nil
 }
 
-// Action is what was done as it goes on record, by whom it was entered.
+// Action returns the corrective action that records the work, entered by recordedBy.
 func (o *WorkOrder) Action(recordedBy string, now Time) CorrectiveAction {
 	r := o.Result
 	return CorrectiveAction{
@@ -228,7 +228,7 @@ func (o *WorkOrder) Action(recordedBy string, now Time) CorrectiveAction {
 	}
 }
 
-// Verdict is what an outcome says of the prediction that the order was made for.
+// Verdict returns the verdict on the prediction that the order was made for.
 func (o OrderOutcome) Verdict() Verdict {
 	switch o {
 	case OutcomeRepaired:

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Role is what a member may do in a workspace. Each includes the former:
+// Role is a member's permission in a workspace. Each includes the former:
 // a viewer reads, a technician also acknowledges, resolves and edits devices,
 // an admin also manages members, tokens, channels and settings, an owner also
 // deletes the workspace.
@@ -29,10 +29,10 @@ var roleRank = map[Role]int{RoleViewer: 1, RoleTechnician: 2, RoleAdmin: 3, Role
 // Valid reports whether r is one of the roles.
 func (r Role) Valid() bool { return roleRank[r] > 0 }
 
-// AtLeast reports whether r includes what other may do.
+// AtLeast reports whether r includes the permissions of other.
 func (r Role) AtLeast(other Role) bool { return roleRank[r] > 0 && roleRank[r] >= roleRank[other] }
 
-// Scopes are those of an API token that may do what the role may.
+// Scopes returns the scopes of an API token with the permissions of the role.
 func (r Role) Scopes() Scopes {
 	switch {
 	case r.AtLeast(RoleOwner):
@@ -121,8 +121,8 @@ func (m *Member) Check() error {
 	return nil
 }
 
-// Locale is how a person, or those behind a channel, read: the language of
-// sentences, and the forms of temperatures, times and dates. Empty members stand
+// Locale is the language of sentences, and the forms of temperatures, times and dates, for a
+// person or the readers of a channel. Empty members stand
 // for the defaults; times are always on the clock of the site they are about.
 type Locale struct {
 	Language string `json:"language,omitempty"` // of a catalogue, such as "es"; "" = English, for a person that of the browser
@@ -140,7 +140,7 @@ func (l Locale) Full() Locale {
 // maxLanguageLen bounds a language's tag, in bytes.
 const maxLanguageLen = 16
 
-// check adds what is wrong with l under the fields language, units, clock and
+// check adds complaints about the fields language, units, clock and
 // dates.
 func (l *Locale) check(e *Error) *Error {
 	if len(l.Language) > maxLanguageLen || !isTag(l.Language) {
@@ -158,7 +158,7 @@ func (l *Locale) check(e *Error) *Error {
 	return e
 }
 
-// isTag reports whether s has only what tags of languages are made of (RFC 5646).
+// isTag reports whether s has only characters of language tags (RFC 5646).
 func isTag(s string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -175,7 +175,7 @@ const (
 	MaxNoteLen  = 1000 // bytes
 )
 
-// Contact is whom to call about a site: a service firm, the manager, the landlord.
+// Contact is a person or firm to call about a site: a service firm, the manager, the landlord.
 type Contact struct {
 	ID          int64
 	WorkspaceID int64
@@ -218,7 +218,7 @@ const (
 	maxActAbout = 1000
 )
 
-// ActState is what became of an act.
+// ActState is the state of an act.
 type ActState string
 
 // The states of an act. One that waits becomes one of the others, for good.

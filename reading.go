@@ -63,7 +63,7 @@ func (f Flags) WithBool(x Flag, value bool) Flags {
 	return f
 }
 
-// Reading is what a device measured at one moment. A measurement that is not in
+// Reading is a device's measurements of one moment. A measurement that is not in
 // Present was not sent, was null, or came from a broken sensor (then it is in
 // Faults). Within a device At is unique.
 type Reading struct {
@@ -76,8 +76,8 @@ type Reading struct {
 	Flags      Flags
 }
 
-// Promptly is within what time of its measurement a reading arrives unless it comes
-// from a backlog.
+// Promptly is the time from measurement to arrival that a reading takes at most unless it
+// comes from a backlog.
 const Promptly = Minute
 
 // Received is the moment of arrival as answers say it and as the store keeps it in the end:
@@ -155,8 +155,8 @@ func (r *Reading) All() iter.Seq2[Field, float64] {
 	}
 }
 
-// Without returns the reading without what another of the same moment has, too: equal or
-// not, its value is kept.
+// Without returns the reading without the measurements that another of the same moment has:
+// equal or not, the other's values are kept.
 func (r *Reading) Without(other *Reading) Reading {
 	had := other.Present | other.Faults
 	if (r.Present|r.Faults)&had == 0 && r.Flags&other.Flags.sent() == 0 {
@@ -225,7 +225,7 @@ func (r *Reading) Implausible() (set Fields) {
 	return set
 }
 
-// Count is what a counter did over readings that follow one another. The zero Count
+// Count is the course of a counter over readings that follow one another. The zero Count
 // is that of no value at all.
 type Count struct {
 	First, Last float64

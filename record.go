@@ -49,7 +49,7 @@ func (e *Excursion) Lasted(now Time) Time {
 	return e.To - e.From
 }
 
-// ExcursionChange is what readings that came late change of a recorded excursion.
+// ExcursionChange is a change of a recorded excursion by late readings.
 type ExcursionChange struct {
 	Was *Excursion // nil = it is a new one
 	Is  *Excursion // nil = it never was; To is 0 while it lasts
@@ -65,7 +65,7 @@ const (
 	CaseSigned     CaseStatus = "signed"     // and the newest signature covers all of it
 )
 
-// CaseLineKind is what a line of a case stands for.
+// CaseLineKind is the kind of a line.
 type CaseLineKind string
 
 // The kinds of lines.
@@ -76,7 +76,7 @@ const (
 )
 
 // Case is one device, or in an outage one site, and one stretch of time in which something
-// was wrong: what has to be answered for together.
+// was wrong, to be documented together.
 type Case struct {
 	ID          int64
 	WorkspaceID int64
@@ -88,7 +88,7 @@ type Case struct {
 	OpenedAt    Time
 	OpenedBy    string     // who asked for it; "" = the service opened it
 	Lines       []CaseLine // by From
-	// Filed is set where it is decided what belongs together: files or orders are about the case.
+	// Filed means that files or orders refer to the case; it is set where cases are composed.
 	Filed bool
 }
 
@@ -106,7 +106,7 @@ type CaseLine struct {
 	Facts     CaseFacts
 }
 
-// CaseFacts is what a line says of its alert or excursion.
+// CaseFacts are the facts of a line's alert or excursion.
 type CaseFacts struct {
 	Type          AlertType      `json:"type,omitempty"`
 	Severity      Severity       `json:"severity,omitempty"`
@@ -142,7 +142,7 @@ func LineOfAlert(a *Alert) CaseLine {
 	}
 }
 
-// Withdrawn reports whether nothing is left of what a case was opened for.
+// Withdrawn reports whether late readings have withdrawn everything that carried the case.
 func (c *Case) Withdrawn() bool {
 	carried := slices.ContainsFunc(c.Lines, func(l CaseLine) bool { return l.Carries })
 	return carried && !slices.ContainsFunc(c.Lines, func(l CaseLine) bool { return l.Carries && !l.Withdrawn })
@@ -162,7 +162,7 @@ func (c *Case) Owns(a *CorrectiveAction) bool {
 	return c.Has(CaseAlert, a.AlertID) || c.Has(CaseExcursion, a.ExcursionID)
 }
 
-// RequireAction is which cases of a workspace stand as paperwork until something is recorded.
+// RequireAction selects the cases of a workspace that wait for documentation.
 type RequireAction string
 
 // The rules for paperwork.
@@ -172,13 +172,13 @@ const (
 	RequireAll      RequireAction = "all"
 )
 
-// Paperwork is what waits for documentation.
+// Paperwork counts the cases that wait for documentation.
 type Paperwork struct {
 	Cases  int
 	Oldest Time // when the oldest of them began, 0 without one
 }
 
-// SignatureMeaning is what somebody signs for.
+// SignatureMeaning is the meaning of a signature.
 type SignatureMeaning string
 
 // The meanings of signatures (21 CFR 11.50(a)(3)).
@@ -188,7 +188,7 @@ const (
 	MeaningApproved  SignatureMeaning = "approved"
 )
 
-// Signature is that of a person on a case, bound to what was signed by its hash.
+// Signature is a person's signature on a case, bound to the signed content by its hash.
 type Signature struct {
 	ID          int64
 	WorkspaceID int64
@@ -198,12 +198,12 @@ type Signature struct {
 	SessionID   int64
 	Name        string // as it is printed, also when the account is gone
 	Meaning     SignatureMeaning
-	Proof       string // how the person showed who signs: password, code or provider; two components with the address before it
-	Content     string // what was signed: JSON
+	Proof       string // of identity: password, code or provider; two components with the address before it
+	Content     string // signed, as JSON
 	Digest      [32]byte
 }
 
-// Seal computes the digest of what is signed.
+// Seal computes the digest of the content.
 func (s *Signature) Seal() { s.Digest = sha256.Sum256([]byte(s.Content)) }
 
 // Whole reports whether the content is the one that was signed.
@@ -236,7 +236,7 @@ type Attachment struct {
 	OrderID     int64 // the work order that it was attached to, 0 = to the case itself
 }
 
-// Disposition is what became of the product after an excursion.
+// Disposition is the decision about the product after an excursion.
 type Disposition string
 
 // The dispositions.
@@ -247,18 +247,18 @@ const (
 	DispositionNone    Disposition = "none" // no product was concerned
 )
 
-// DoerKind is how it is known who did something that is on record.
+// DoerKind is the way in which the name of a doer became known.
 type DoerKind string
 
 // The kinds of doers.
 const (
-	DoerPerson     DoerKind = "person"          // who was signed in
-	DoerExternal   DoerKind = "external"        // somebody whom the person who recorded it named
-	DoerToken      DoerKind = "token"           // somebody whom a program named
-	DoerUnverified DoerKind = "unverified_text" // a name of before the others were told apart
+	DoerPerson     DoerKind = "person"          // signed in
+	DoerExternal   DoerKind = "external"        // named by the person who recorded it
+	DoerToken      DoerKind = "token"           // named by a program
+	DoerUnverified DoerKind = "unverified_text" // a name from before kinds were recorded
 )
 
-// Doer is who did or verified something that is on record.
+// Doer is the person who did or verified something on record.
 type Doer struct {
 	Kind  DoerKind `json:"kind"`
 	ID    int64    `json:"id,omitempty"` // of the person
@@ -270,7 +270,7 @@ type Doer struct {
 // IsPerson reports whether d is the person with that id.
 func (d *Doer) IsPerson(id int64) bool { return d != nil && d.Kind == DoerPerson && d.ID == id }
 
-// CorrectiveAction is what people did about an alert, or to a device without one
+// CorrectiveAction is a record of work because of an alert, or on a device without one
 // ("condenser cleaned"), for inspectors. Records are only ever added.
 type CorrectiveAction struct {
 	ID               int64       `json:"-"`
@@ -298,10 +298,10 @@ type CorrectiveAction struct {
 	OrderID           int64  `json:"order_id,omitempty"`           // the work order that it was done by, 0 = none
 }
 
-// PerformedDoer is who did it, also in a record of before doers were told apart.
+// PerformedDoer returns the doer, also of records from before kinds of doers were recorded.
 func (a *CorrectiveAction) PerformedDoer() Doer { return doerOf(a.Performed, a.PerformedBy) }
 
-// VerifiedDoer is who verified it, nil = nobody.
+// VerifiedDoer returns the verifier, nil without one.
 func (a *CorrectiveAction) VerifiedDoer() *Doer {
 	if a.VerifiedBy == "" {
 		return nil
@@ -317,7 +317,7 @@ func doerOf(d *Doer, name string) Doer {
 	return *d
 }
 
-// Verify adds who verified the action. CodeConflict where somebody else has, CodeValidationFailed
+// Verify records the verifier of the action. CodeConflict where somebody else has verified it, CodeValidationFailed
 // where the same person performed it.
 func (a *CorrectiveAction) Verify(d Doer, now Time) error {
 	switch {
@@ -332,7 +332,7 @@ func (a *CorrectiveAction) Verify(d Doer, now Time) error {
 	return nil
 }
 
-// AuditEntry records who did what. Entries are only ever added; Hash chains each to
+// AuditEntry is a line of the audit trail. Entries are only added; Hash chains each to
 // the one before it within its workspace, so that a missing or changed one shows.
 type AuditEntry struct {
 	ID          int64
@@ -340,7 +340,7 @@ type AuditEntry struct {
 	At          Time
 	Actor       string // person, token or "command line"
 	Action      string // subject.verb, such as channel.created
-	Subject     string // what it was done to, such as "channel 3"
-	Detail      string // JSON object: what changed; never a secret
+	Subject     string // such as "channel 3"
+	Detail      string // JSON object with the changes; never a secret
 	Hash        [32]byte
 }

@@ -14,10 +14,10 @@ const (
 	MinCheckWindow    = 15             // minutes
 	CheckEntered      = Day            // for so long after it was done a check may be entered: a phone had no network
 	CheckLookBack     = 31 * Day       // windows that began longer ago while the service was not running are not written down
-	checkAtLeast      = Time(1) * Hour // what the night in which clocks are set leaves of a window, unless that is shorter
+	checkAtLeast      = Time(1) * Hour // length of a window in the night in which clocks are set, unless it is shorter
 )
 
-// CheckTemplate is a round: which devices somebody has to look at, when, and what is written down.
+// CheckTemplate is a round: the devices to look at, the times, and the values to write down.
 type CheckTemplate struct {
 	ID          int64
 	WorkspaceID int64
@@ -36,13 +36,13 @@ type CheckTemplate struct {
 	UpdatedAt   Time
 }
 
-// CheckAsk is what is written down for each device besides the sensor's value.
+// CheckAsk selects the values to write down for each device besides the sensor's.
 type CheckAsk struct {
 	Range bool `json:"range,omitempty"` // lowest and highest value since the check before
-	Typed bool `json:"typed,omitempty"` // what another thermometer shows
+	Typed bool `json:"typed,omitempty"` // the value of another thermometer
 }
 
-// CheckTell is of what those who are called for a site are told.
+// CheckTell selects the checks that a site's recipients are notified of.
 type CheckTell string
 
 // The choices.
@@ -53,7 +53,7 @@ const (
 	TellNoChecks CheckTell = "never"
 )
 
-// Of reports whether a check of that status is told.
+// Of reports whether a check of that status is notified.
 func (t CheckTell) Of(s CheckStatus) bool {
 	return t == TellBoth || t == TellMissed && s == CheckMissed || t == TellDue && s == CheckDue
 }
@@ -154,7 +154,7 @@ type Check struct {
 	Items       []CheckItem // by name; without values until it is completed
 }
 
-// CheckItem is a device of a check. What the sensor said is the service's, never the caller's.
+// CheckItem is a device of a check. The sensor's values are read by the service, never sent by the caller.
 type CheckItem struct {
 	DeviceID int64     `json:"device_id"`
 	Serial   string    `json:"serial"`
@@ -183,7 +183,7 @@ const (
 	GoneMoved   CheckGone = "moved" // to another site
 )
 
-// CheckNote is what was entered later, or by a second person. It changes nothing of the check.
+// CheckNote is a later entry, or one by a second person. It leaves the check unchanged.
 type CheckNote struct {
 	ID          int64       `json:"-"`
 	WorkspaceID int64       `json:"-"`
@@ -195,17 +195,17 @@ type CheckNote struct {
 	Items       []CheckItem `json:"items,omitempty"` // of a completion that did not count
 }
 
-// CheckPack is a ready-made round: what a rule or a habit of the trade asks for, as data, with where that stands.
+// CheckPack is a ready-made round: the demands of a rule or a habit of the trade, as data with their source.
 // Following it proves nothing about the rule.
 type CheckPack struct {
 	Slug       string
 	Name       string // English
-	Text       string // English: what is asked for
+	Text       string // English: the demands
 	Source     string
 	URL        string // "" = we have read a copy
 	Dated      string // of the source, as far as it says
-	Read       string // English: what of it was read
-	Unread     string // English: what was not
+	Read       string // English: the parts of the source that were read
+	Unread     string // English: the parts that were not
 	Categories []Category
 	Windows    []CheckWindow
 	Ask        CheckAsk
@@ -216,7 +216,7 @@ const (
 	workdays = 0b0111110
 )
 
-// CheckPacks lists the packs. What a state asks for is left out where its text could not be read (Connecticut, Texas).
+// CheckPacks lists the packs. States whose text could not be read are left out (Connecticut, Texas).
 func CheckPacks() []CheckPack {
 	medical := []Category{CategoryMedical}
 	twice := []CheckWindow{{workdays, 7 * 60, 10 * 60}, {workdays, 16 * 60, 19 * 60}}

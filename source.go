@@ -18,10 +18,10 @@ const (
 	SourceAPI  SourceKind = "api"  // the API itself; every workspace has one, for what waits there
 )
 
-// OnUnknown is what happens to readings of a device that nobody has registered.
+// OnUnknown is the treatment of readings of unregistered devices.
 type OnUnknown string
 
-// What can become of them.
+// The treatments.
 const (
 	HoldUnknown     OnUnknown = "hold"     // kept as they came until somebody accepts the device
 	RegisterUnknown OnUnknown = "register" // the device is created
@@ -54,7 +54,7 @@ type Source struct {
 
 // Names of templates that are none.
 const (
-	TemplateAuto = "auto" // what a payload is is found out
+	TemplateAuto = "auto" // the form of a payload is recognised
 	TemplateOwn  = "own"  // the source's document
 )
 
@@ -76,7 +76,7 @@ type SourceKey struct {
 	ID          int64
 	WorkspaceID int64
 	SourceID    int64
-	Name        string   // who has it, in people's own words; may be empty
+	Name        string   // of its holder, in people's own words; may be empty
 	Hash        [32]byte // SHA-256 of the key
 	Prefix      string   // to recognise the key by
 	MadeAt      Time     // when the present key was made: a replaced one keeps its ID and name
@@ -146,8 +146,8 @@ func PlainEUI(id string) string {
 	return hex.EncodeToString(b)
 }
 
-// euiKey returns an EUI-48 or EUI-64 in small letters without what separates its bytes, or
-// that text is none.
+// euiKey returns an EUI-48 or EUI-64 in small letters without separators; ok is false for
+// other texts.
 func euiKey(text string) (key string, ok bool) {
 	const short, long = 12, 16
 	digits := strings.NewReplacer(":", "", "-", "").Replace(text)
@@ -230,7 +230,7 @@ func ValidTopicFilter(t string) bool {
 	return true
 }
 
-// Binding ties what a source calls a sender to a device.
+// Binding ties a source's name of a sender to a device.
 type Binding struct {
 	SourceID   int64
 	ExternalID string
@@ -249,7 +249,7 @@ func (b *Binding) Check() error {
 	return result(CheckText(e, "fields", b.Fields, MaxDocumentLen))
 }
 
-// Held is a payload that waits: nobody knows its sender, or it could not be
+// Held is a payload that waits: its sender is not known, or it could not be
 // mapped.
 type Held struct {
 	ID         int64
@@ -260,10 +260,10 @@ type Held struct {
 	Query      string // of the URL, as it came
 	Body       []byte
 	Reason     string // why it waits, as Sentence.Stored returns it
-	Label      string // what the sender calls itself for people
+	Label      string // the sender's own name for people
 }
 
-// Size is what a held payload counts for, in bytes.
+// Size returns the bytes that a held payload counts for.
 func (h *Held) Size() int64 {
 	const overhead = 100
 	return overhead + int64(len(h.ExternalID)+len(h.Topic)+len(h.Query)+len(h.Body)+len(h.Reason)+len(h.Label))
@@ -273,14 +273,14 @@ func (h *Held) Size() int64 {
 // of the API. No topic of a broker begins so.
 const HeldReadingTopic = "$reading"
 
-// ErrHeldFull refuses what would have to wait and has no room.
+// ErrHeldFull refuses a payload that would have to wait and has no room.
 func ErrHeldFull() *Error {
 	e := Errorf(CodeHeldFull, "Too much is waiting for devices to be accepted: accept or delete some of it.")
 	e.RetryAfter = 10 * time.Minute
 	return e
 }
 
-// HeldSender is a sender of whom payloads wait.
+// HeldSender is a sender with waiting payloads.
 type HeldSender struct {
 	SourceID   int64
 	ExternalID string
@@ -292,8 +292,7 @@ type HeldSender struct {
 	LastAt     Time
 }
 
-// What may wait, for how long: what is beyond it is refused, never what waits
-// already.
+// Bounds of held payloads. New ones beyond them are refused; those that wait stay.
 const (
 	MaxHeldBytes   = 64 << 20 // of a workspace
 	MaxHeldSenders = 10_000   // of a workspace

@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// The longest texts that control data may hold, in bytes.
+// The longest texts of control data, in bytes.
 const (
 	MaxNameLen         = 200 // of workspaces, sites, people and tokens
 	MaxEmailLen        = 254 // RFC 5321, 4.5.3.1.3
@@ -22,7 +22,7 @@ const (
 	MaxPasswordHashLen = 300
 )
 
-// CheckText adds to e what is wrong with a text: database engines treat invalid
+// CheckText adds complaints about a text to e: database engines treat invalid
 // UTF-8 and NUL differently, so none is given any. It returns e, or a new error
 // if e is nil and something is wrong.
 func CheckText(e *Error, field, s string, maxLen int) *Error {
@@ -76,7 +76,7 @@ func EmailKey(s string) string {
 	}, s)
 }
 
-// NameFrom returns what a device calls itself as a name that a device may have: on
+// NameFrom turns a device's own name of itself into one that a device may have: on
 // one line, trimmed, at most MaxNameLen characters. "" = nothing of it can be shown.
 func NameFrom(s string) string {
 	name := []rune(strings.TrimSpace(strings.Map(func(r rune) rune {

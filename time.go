@@ -88,7 +88,7 @@ func parseLeapSecond(s string) (time.Time, error) {
 	return t, err
 }
 
-// strictRFC3339 refuses what time.Parse lets through: an hour of one digit, a
+// strictRFC3339 refuses forms that time.Parse lets through: an hour of one digit, a
 // comma before the fraction, an offset of a day or more.
 func strictRFC3339(s string) bool {
 	const toHour, toSecond, offset = len("2006-01-02T15"), len("2006-01-02T15:04:05"), len("+07:00")
@@ -269,7 +269,7 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 		*t = 0
 		return nil
 	}
-	var s string // not what stands between the quotes: it may hold escapes
+	var s string // not the bytes between the quotes: there may be escapes
 	if err := json.Unmarshal(b, &s); err != nil {
 		return fmt.Errorf("must be an RFC 3339 time")
 	}
@@ -290,7 +290,7 @@ const (
 	maxEpochSecond = 1<<32 - 1     // 2106-02-07
 )
 
-// ClockSet is the first moment that a clock can show which has ever been set: one that has
+// ClockSet is the first moment that a clock shows once it has been set: one that has
 // lost its time begins in 1970 or 2000.
 const ClockSet = minEpochSecond * Second
 
@@ -314,7 +314,7 @@ func EpochTime(v float64) (Time, error) {
 }
 
 // ParseMoment reads a time as senders write it: RFC 3339 with a zone, or digits
-// for EpochTime. It refuses a time without a zone: nobody can know when that was.
+// for EpochTime. It refuses a time without a zone, which names no moment.
 func ParseMoment(s string) (Time, error) {
 	if v, err := strconv.ParseFloat(s, 64); err == nil {
 		return EpochTime(v)
@@ -329,7 +329,7 @@ var localLayouts = [...]string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "20
 // ErrNoZone means that a time says neither its zone nor its distance from UTC.
 var ErrNoZone = errors.New("has no time zone")
 
-// ParseMomentIn reads what ParseMoment reads, and times without a zone as those of
+// ParseMomentIn reads the forms of ParseMoment, and times without a zone as those of
 // zone. Where the clock was put back and an hour comes twice, it takes the time that
 // is nearer to near. With zone nil, a time without one is ErrNoZone.
 func ParseMomentIn(s string, zone *time.Location, near Time) (Time, error) {

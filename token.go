@@ -21,7 +21,7 @@ const (
 	ScopeAlertsWrite   // acknowledge, resolve
 	ScopeStatusRead    // the status page alone; in no preset
 	ScopeNotifications // channels, routes, coverage, scheduled reports
-	ScopeMembers       // but no owner, and nobody above the maker
+	ScopeMembers       // but no owner, and no role above the maker's
 	ScopeTokens        // those that may less
 	ScopeSettings      // of the workspace
 	ScopeSources
@@ -34,7 +34,7 @@ const (
 	ScopesRead   = ScopeDevicesRead | ScopeReadingsRead | ScopeAlertsRead
 	ScopesIngest = ScopeReadingsWrite
 	ScopesFull   = ScopesRead | ScopeDevicesWrite | ScopeReadingsWrite | ScopeAlertsWrite
-	// ScopesManage are what an admin may beside that. A token has them only for as long as the
+	// ScopesManage are the further permissions of an admin. A token has them only for as long as the
 	// person who made it does.
 	ScopesManage = ScopeNotifications | ScopeMembers | ScopeTokens | ScopeSettings | ScopeSources | ScopeAuditRead | ScopeExportRead | ScopeWebhooks | ScopeEventsRead | ScopeRecords
 	ScopesAdmin  = ScopesFull | ScopesManage&^ScopeExportRead
@@ -188,10 +188,10 @@ func HashToken(plain string) [32]byte { return sha256.Sum256([]byte(plain)) }
 // nil = everything of the workspace, devices without a site too.
 type Sites []int64
 
-// MaxSites bounds what somebody is limited to.
+// MaxSites bounds the sites of a limit.
 const MaxSites = 200
 
-// Has reports whether what belongs to a site (0 = to none) is within the limit.
+// Has reports whether a site (0 = no site) is within the limit.
 func (s Sites) Has(id int64) bool { return s == nil || slices.Contains(s, id) }
 
 // Check reports why s is no limit: CodeValidationFailed on site_ids.
@@ -217,7 +217,7 @@ func (s Sites) Text() string {
 	return string(b)
 }
 
-// ParseSites reads Text. What is damaged limits to less, never to more.
+// ParseSites reads Text. A damaged text limits to fewer sites, never to more.
 func ParseSites(text string) Sites {
 	if text == "" {
 		return nil
@@ -231,8 +231,8 @@ func ParseSites(text string) Sites {
 	return s
 }
 
-// TokenCall is a request that was made with an API token, for those who look for what is wrong
-// with a program: never a value that it sent, and never the token.
+// TokenCall is a request that was made with an API token, kept to find faults of programs:
+// never a value that it sent, and never the token.
 type TokenCall struct {
 	WorkspaceID int64             `json:"-"`
 	TokenID     int64             `json:"-"`
@@ -241,14 +241,14 @@ type TokenCall struct {
 	Path        string            `json:"p"` // of the route, with {names} in place of values; "" = there was none
 	Status      int               `json:"s"`
 	Code        Code              `json:"c,omitempty"` // "" = it was not refused
-	Fields      map[string]string `json:"f,omitempty"` // what was wrong with each field: texts of the catalogue, without what was put into them
+	Fields      map[string]string `json:"f,omitempty"` // the complaint about each field: formats of the catalogue, without their arguments
 	Bytes       int64             `json:"b"`           // of the body
 	MS          int64             `json:"t"`           // how long the answer took
 	RequestID   string            `json:"r"`
 	Times       int               `json:"n"` // how many like it, of which this is the first; the others had no place
 }
 
-// Bounds of what is kept of a token's requests.
+// Bounds of the record of a token's requests.
 const (
 	MaxTokenCalls = 1000    // the newest refused ones, and as many of the others
 	TokenCallLife = 7 * Day // after that it is deleted

@@ -47,7 +47,7 @@ const (
 	maxHeaderNameLen = 100      // bytes
 )
 
-// connectionHeaders belong to the connection, and not to whoever uses it.
+// connectionHeaders belong to the connection, and not to its user.
 var connectionHeaders = []string{"Content-Length", "Content-Type", "Content-Encoding", "Host", "Connection", "Keep-Alive", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "User-Agent", "Expect", "Accept-Encoding"}
 
 // Wants reports whether an event goes to the webhook.

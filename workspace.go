@@ -14,10 +14,10 @@ type Workspace struct {
 	TimeZone   string
 	RawDays    int // days that raw readings are kept
 	RollupDays int // days that hourly rollups are kept
-	// Limits are what the workspace overrides for all its devices of a type, by
+	// Limits are the workspace's overrides for all its devices of a type, by
 	// the slug of the type. The map is never changed: it is replaced.
 	Limits map[string]LimitOverrides
-	// RequireSecondFactor shuts out members who sign in with a password alone.
+	// RequireSecondFactor refuses members who sign in with a password alone.
 	RequireSecondFactor bool
 	// ExposureSince is from when on short times out of range add up by days: those that
 	// began earlier are counted as they were. 0 = always.
@@ -112,7 +112,7 @@ const (
 	DefaultRollupDays = 1096
 )
 
-// Logo is the picture of a workspace on what it prints.
+// Logo is a workspace's picture on printed pages.
 type Logo struct {
 	Type          string // image/png or image/jpeg
 	Width, Height int    // px

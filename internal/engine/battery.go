@@ -5,17 +5,17 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 )
 
-// battery is the memory of battery_low, which is judged by what a device says of itself and
-// by nothing that it measures.
+// battery is the memory of battery_low, which is judged by a device's reports of its own
+// battery, never by a measurement.
 type battery struct {
 	opened rimewatch.Time // when its alert last opened, 0 = never
 	lowest rimewatch.Time `state:"span"` // level in percent and 1 since then while it is active; 0 = it is not
 }
 
-// noLevel is remembered of a battery whose device says that it is low, and not how low.
+// noLevel stands for the level of a battery that its device reports as low without a level.
 const noLevel = 101
 
-// Charge is what a device says of its battery.
+// Charge is a device's report of its battery.
 type Charge struct {
 	Pct    *float64 // 0–100
 	Low    *bool
@@ -26,7 +26,7 @@ type Charge struct {
 // goes.
 const batteryQuiet = 7 * rimewatch.Day
 
-// charged judges what a device says of its battery. A flag weighs as much as a level.
+// charged judges a device's report of its battery. A flag weighs as much as a level.
 func (b *battery) charged(c *Charge, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	if c.Pct == nil && c.Low == nil {
 		return out
@@ -64,5 +64,5 @@ func (b *battery) charged(c *Charge, now rimewatch.Time, out []alert.Transition)
 	return out
 }
 
-// resolved takes note that a person has resolved the alert.
+// resolved records that a person has resolved the alert.
 func (b *battery) resolved() { b.lowest = 0 }

@@ -8,16 +8,15 @@ import (
 	"github.com/rimewatch/rimewatch/internal/alert"
 )
 
-// Verdicts counts what people said of a device's predictions, in the order of
+// Verdicts counts people's verdicts on a device's predictions, in the order of
 // rimewatch.Verdicts.
 type Verdicts [len(rimewatch.Verdicts)]uint16
 
-// judged takes note of a person's verdict on the prediction of a type, or that what an alert of another type is about
-// is normal now; was is the one that it replaces, "" when it is the first. A verdict that ends an open
-// prediction makes the device be learnt anew; the prediction itself is the
-// person's to end. That a prediction was a false alarm ends no alert about what is
-// measured: while one rests on what is usual for the unit, the predictor alone
-// begins anew.
+// judged records a person's verdict on the prediction of a type, or that the cause of an alert
+// of another type is normal now; was is the verdict that it replaces, "" = none. A verdict that
+// ends an open prediction has the device learnt anew; the prediction itself is the person's to
+// end. A false alarm ends no alert about measured values: while one compares with the unit's
+// usual values, only the predictor begins anew.
 func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.Verdict, now rimewatch.Time, out []alert.Transition) []alert.Transition {
 	if t != "" && !t.Predictive() {
 		if verdict == rimewatch.NormalNow && alert.Knows(&s.Alert, t, "") {
@@ -45,7 +44,7 @@ func (s *State) judged(c *Config, t rimewatch.AlertType, verdict, was rimewatch.
 	return s.relearn(c, rimewatch.RelearnFalseAlarm, now, out)
 }
 
-// Ends reports whether a verdict ends the prediction that it is about.
+// Ends reports whether a verdict ends its prediction.
 func Ends(v rimewatch.Verdict) bool { return v != rimewatch.Useful }
 
 func (f *Verdicts) count(v rimewatch.Verdict, by int) {

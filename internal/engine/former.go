@@ -7,13 +7,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// The versions in which what follows the parts was written by hand.
+// The versions whose bytes after the parts were written by hand.
 const (
 	oldestFormer   = 6 // knew one sender of a device
 	severalSenders = 7
 )
 
-// decodeFormer reads what follows the verdicts in one of these versions.
+// decodeFormer reads the bytes after the verdicts in one of these versions.
 func (o *own) decodeFormer(b []byte, version byte) (rest []byte, err error) {
 	x := &o.behind
 	*x, o.battery = behind{}, battery{}

@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/unit"
 )
 
-// resolved takes note that a person has resolved the alert of a type, or of a part of it.
+// resolved records that a person has resolved the alert of a type, or of a part of it.
 func (s *State) resolved(c *Config, t rimewatch.AlertType, part string, now rimewatch.Time) {
 	if p, ok := s.Predict.Standing(&s.Unit); ok && p.Type == t {
 		s.Predict.Dismiss(now)
@@ -33,7 +33,7 @@ func (s *State) Knows(t rimewatch.AlertType, part string) bool {
 	return ok && p.Type == t
 }
 
-// appendPredictions appends what the predictor says of its one alert.
+// appendPredictions appends the predictor's transitions of its one alert.
 func appendPredictions(out []alert.Transition, list []predict.Transition, now rimewatch.Time) []alert.Transition {
 	for i := range list {
 		t := &list[i]

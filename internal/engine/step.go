@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/presence"
 )
 
-// Kind names what an Input is.
+// Kind is the kind of an Input.
 type Kind uint8
 
 // The kinds of inputs.
@@ -31,12 +31,12 @@ type Input struct {
 	Part     string              // of a Resolve: the part of the type that the alert is about
 	Verdict  rimewatch.Verdict   // of a Feedback
 	Was      rimewatch.Verdict   // of a Feedback: the verdict that it replaces, "" = none
-	Health   *health.State       // of Rejudged: what is known from then on; nil = nothing else
+	Health   *health.State       // of Rejudged: the new state of compliance; nil = unchanged
 }
 
-// Step lets an input happen to the device at now and appends what it does to
-// the device's alerts. Beside it a State changes by SetBack and Configured alone, and when a
-// device is deleted its excursion ends. Live and in a replay alike, equal inputs in equal
+// Step applies an input to the device at now and appends the transitions of its alerts.
+// Otherwise a State changes by SetBack and Configured only, and the deletion of a device ends
+// its excursion. Live and in a replay alike, equal inputs in equal
 // order give equal states. down lists the
 // service's downtimes that are known at now, oldest first. over are the excursions
 // that a reading ended.
