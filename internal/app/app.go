@@ -154,7 +154,7 @@ func New(ctx context.Context, cfg Config) (_ *App, err error) {
 	publisher := publishers(publishers(a.Hub, both{waker{a.Notify}, teller{a.feed}}), cfg.Publisher)
 	in := ingest.Config{Store: a.Store, Publisher: publisher, Now: cfg.Now, Logger: cfg.Logger, StateMemory: stateBudget(&cfg), ByHand: keeper == nil}
 	if cfg.part != nil {
-		in.ReadFirst, in.CheckpointInputs = readFirst, heirInputs
+		in.ReadFirst, in.CheckpointInputs = readFirst, successorInputs
 	}
 	if keeper != nil {
 		in.Clock = keeper
@@ -402,7 +402,7 @@ func (a *App) stop() error {
 		errs = append(errs, a.server.stop(ctx))
 		cancel()
 	} else if a.cfg.part != nil && a.Hub != nil {
-		a.Part()
+		a.DrainStreams()
 	}
 	a.stopMQTT()
 	if a.Hub != nil {

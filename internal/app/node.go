@@ -75,8 +75,8 @@ const linger = 2 * time.Second
 // socketsEnd is how long sockets have to end when a shard is given away.
 const socketsEnd = 100 * time.Millisecond
 
-// Part implements cluster.Service: it ends the sockets.
-func (a *App) Part() {
+// DrainStreams implements cluster.Service: it ends the sockets.
+func (a *App) DrainStreams() {
 	ctx, cancel := context.WithTimeout(context.Background(), socketsEnd)
 	a.Hub.Stop(ctx)
 	cancel()
@@ -106,8 +106,8 @@ func (a *App) loading(ctx context.Context) bool {
 // Moved implements cluster.Service.
 func (a *App) Moved() int64 { return a.Store.Moved() }
 
-// Still implements cluster.Service.
-func (a *App) Still(d time.Duration) { a.Store.Still(d) }
+// Quiesce implements cluster.Service.
+func (a *App) Quiesce(d time.Duration) { a.Store.Quiesce(d) }
 
 // ServeHTTP answers a request of the shard.
 func (a *App) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) }
@@ -322,7 +322,7 @@ func (n *Node) appFor(ctx context.Context, shard int64) (a *App, cfg postgres.Co
 		sure = a.clock.Sure
 	}
 	return a, postgres.Config{
-		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter, LogReadings: heirInputs,
+		Logger: a.cfg.Logger, Now: a.cfg.Now, Sure: sure, HeadBytes: a.cfg.HeadMemory << 20, SealAfter: a.cfg.SealAfter, LogReadings: successorInputs,
 		Quotas: a.cfg.quotas(),
 	}, nil
 }

@@ -21,7 +21,7 @@ type Store interface {
 	// Moved counts what a process has to read again that follows this one.
 	Moved() int64
 	// Still has less of it happen for a while.
-	Still(d time.Duration)
+	Quiesce(d time.Duration)
 	// Rest seals, trims and merges everything that can be.
 	Rest(ctx context.Context) error
 }

@@ -8,9 +8,9 @@
 // after store.GoneAfter. Who takes what follows from the list of members alone
 // (plan), so that nobody has to be asked.
 //
-// A shard that is given away in order is first read by its heir, while it is still
+// A shard that is given away in order is first read by its successor, while it is still
 // served: when its owner lets go, only what came meanwhile is left to be read. What
-// else changed meanwhile (Service.Moved) has the heir open it like any other.
+// else changed meanwhile (Service.Moved) has the successor open it like any other.
 //
 // A request for a shard of another node is passed on to it (Node.ServeHTTP), a plain POST of
 // a reading over a connection that is kept for that (Node.Post). Answers name

@@ -51,7 +51,7 @@ func (n *Node) give(shard int64, own *held, to string) {
 
 // stop lets running requests end and closes a shard.
 func (n *Node) stop(shard int64, own *held) {
-	own.service.Part()
+	own.service.DrainStreams()
 	awaitAll(&own.reading, readingEnd)
 	awaitAll(&own.writing, n.cfg.Drain)
 	if err := own.service.Stop(); err != nil {
@@ -61,7 +61,7 @@ func (n *Node) stop(shard int64, own *held) {
 	if n.held[shard] == own {
 		delete(n.held, shard)
 	}
-	n.tell()
+	n.wakeWaiting()
 	n.mu.Unlock()
 }
 
@@ -81,8 +81,8 @@ func awaitAll(running *sync.WaitGroup, most time.Duration) {
 	}
 }
 
-// tell wakes whoever waits for a change of who serves what. Under mu.
-func (n *Node) tell() {
+// wakeWaiting wakes whoever waits for a change of who serves what. Under mu.
+func (n *Node) wakeWaiting() {
 	close(n.changed)
 	n.changed = make(chan struct{})
 }

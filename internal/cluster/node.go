@@ -41,13 +41,13 @@ type Service interface {
 	// Post answers a plain POST of a reading that another node took in at came, and appends
 	// the answer to b. What both look like, the nodes' Config knows. It does not panic.
 	Post(came rimewatch.Time, request, b []byte) []byte
-	// Moved counts what an Heir of the shard would have to read again.
+	// Moved counts what a Successor of the shard would have to read again.
 	Moved() int64
-	// Still has what Moved counts, and can wait, wait for a while: it returns when none
+	// Quiesce has what Moved counts, and can wait, wait for a while: it returns when none
 	// of that is under way.
-	Still(d time.Duration)
+	Quiesce(d time.Duration)
 	// Part ends the requests that last for as long as their clients want.
-	Part()
+	DrainStreams()
 	// Stop ends everything that runs for the shard, and lets go of it.
 	Stop() error
 	// Failed yields when the service has ended by itself.
@@ -60,10 +60,10 @@ type Database interface {
 	Name() string
 	Shards() int64
 	// Beat says that this node is there, and looks how things stand.
-	Beat(ctx context.Context, self *store.Member) (store.Standing, error)
-	Look(ctx context.Context) (store.Standing, error)
-	// Bury takes a member off the list that was last heard of at beat.
-	Bury(ctx context.Context, name string, beat int64) error
+	Beat(ctx context.Context, self *store.Member) (store.ClusterState, error)
+	Look(ctx context.Context) (store.ClusterState, error)
+	// RemoveMember takes a member off the list that was last heard of at beat.
+	RemoveMember(ctx context.Context, name string, beat int64) error
 	// Leave takes this node off the list.
 	Leave(ctx context.Context) error
 }
@@ -81,7 +81,7 @@ type Config struct {
 	Open func(ctx context.Context, shard, stream int64) (Service, error)
 	// Follow reads a shard while the owner of a stream still serves it, who has Moved so
 	// much before.
-	Follow func(ctx context.Context, shard, stream, moved int64) (Heir, error)
+	Follow func(ctx context.Context, shard, stream, moved int64) (Successor, error)
 	// Workspace finds out whose a request is: 0 when nobody's.
 	Workspace func(r *http.Request) (int64, error)
 	// OfPost finds out whose the request of a Post is.
@@ -114,25 +114,25 @@ type Node struct {
 	client *http.Client // to other nodes
 	Counts Counts
 
-	mu       sync.Mutex
-	view     store.Standing
-	held     map[int64]*held
-	busy     map[int64]bool   // shards that are being opened
-	heirs    map[int64]*heir  // what was read of shards that others still serve
-	unclosed map[int64]int64  // streams, by shard, that are open in this node's name although it does not serve them
-	faults   map[int64]*fault // shards that this node could not open
-	trials   map[int64]*trials
-	opened   bool             // everything has been opened once that was to be when this node came
-	members  map[string]*peer // the others, by name
-	leaving  bool
-	leaveBy  time.Time // until when heirs are waited for, while leaving
-	left     sync.Once
-	copying  buffers
-	askings  sync.Pool     // *asking
-	holds    atomic.Int64  // connections that others hold to this node
-	waiting  atomic.Int64  // bytes of requests that nobody serves yet
-	changed  chan struct{} // closed when who serves what has changed
-	lateBeat int           // beats in a row at which the clock was wrong
+	mu         sync.Mutex
+	view       store.ClusterState
+	held       map[int64]*held
+	busy       map[int64]bool       // shards that are being opened
+	successors map[int64]*successor // what was read of shards that others still serve
+	unclosed   map[int64]int64      // streams, by shard, that are open in this node's name although it does not serve them
+	faults     map[int64]*fault     // shards that this node could not open
+	trials     map[int64]*trials
+	opened     bool             // everything has been opened once that was to be when this node came
+	members    map[string]*peer // the others, by name
+	leaving    bool
+	leaveBy    time.Time // until when successors are waited for, while leaving
+	left       sync.Once
+	copying    buffers
+	askings    sync.Pool     // *asking
+	holds      atomic.Int64  // connections that others hold to this node
+	waiting    atomic.Int64  // bytes of requests that nobody serves yet
+	changed    chan struct{} // closed when who serves what has changed
+	lateBeat   int           // beats in a row at which the clock was wrong
 
 	heard      atomic.Pointer[time.Time]    // when the last beat that arrived was sent
 	beaten     time.Time                    // when its answer was there; of whoever calls round
@@ -140,7 +140,7 @@ type Node struct {
 	clock      atomic.Pointer[clockReading] // what the database's clock said
 	kick       chan struct{}
 	news       atomic.Bool   // something that the others have to know before the next beat is due
-	announcing chan struct{} // so many heirs are waited for at a time
+	announcing chan struct{} // so many successors are waited for at a time
 	ctx        context.Context
 	end        context.CancelFunc
 	work       sync.WaitGroup
@@ -191,7 +191,7 @@ func New(cfg Config) *Node {
 	}
 	n := &Node{
 		cfg: cfg, log: cfg.Log, name: cfg.Database.Name(), host: []string{hostOf(cfg.URL)}, kick: make(chan struct{}, 1), changed: make(chan struct{}),
-		held: make(map[int64]*held), busy: make(map[int64]bool), heirs: make(map[int64]*heir), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), faults: make(map[int64]*fault), trials: make(map[int64]*trials), members: make(map[string]*peer),
+		held: make(map[int64]*held), busy: make(map[int64]bool), successors: make(map[int64]*successor), announcing: make(chan struct{}, opening), unclosed: make(map[int64]int64), faults: make(map[int64]*fault), trials: make(map[int64]*trials), members: make(map[string]*peer),
 	}
 	n.askings.New = func() any { return &asking{done: make(chan error, 1)} }
 	n.client = &http.Client{Transport: &http.Transport{DialContext: cfg.Dial, TLSClientConfig: cfg.TLS, MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute}}
@@ -232,7 +232,7 @@ func (n *Node) Start(ctx context.Context) error {
 	}
 	for i := range v.Members {
 		if m := &v.Members[i]; m.URL == n.cfg.URL && m.Name != n.name { // what listens there now is this node
-			if err := n.cfg.Database.Bury(ctx, m.Name, m.Beat); err != nil {
+			if err := n.cfg.Database.RemoveMember(ctx, m.Name, m.Beat); err != nil {
 				return err
 			}
 		}
@@ -271,7 +271,7 @@ func (n *Node) Wake() {
 // round looks how things stand and does what follows.
 func (n *Node) round(ctx context.Context, beat bool) error {
 	sent := time.Now()
-	var v store.Standing
+	var v store.ClusterState
 	var err error
 	if beat {
 		n.mu.Lock()
@@ -292,18 +292,18 @@ func (n *Node) round(ctx context.Context, beat bool) error {
 	for i := range v.Members {
 		if m := &v.Members[i]; m.Name != n.name && v.Silent(m) {
 			n.log.Warn("a node is silent: its shards are taken over", "node", m.Name)
-			if err := n.cfg.Database.Bury(ctx, m.Name, m.Beat); err != nil {
+			if err := n.cfg.Database.RemoveMember(ctx, m.Name, m.Beat); err != nil {
 				return err
 			}
 		}
 	}
-	n.follow(&v)
+	n.applyPlan(&v)
 	return nil
 }
 
 // judge has nobody be silent for a node that was so itself a moment ago: when the database
 // stood still, the first whose beat arrives sees the others' as old as its own was.
-func (n *Node) judge(v *store.Standing, beat bool) {
+func (n *Node) judge(v *store.ClusterState, beat bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	pause := time.Since(n.beaten)
@@ -352,7 +352,7 @@ func (n *Node) Now() rimewatch.Time {
 
 // compareClocks has a node whose clock is wrong give its shards away, and take none at its
 // start: the times that it gives to readings, and its deadlines, would be wrong.
-func (n *Node) compareClocks(sent time.Time, v *store.Standing, start bool) {
+func (n *Node) compareClocks(sent time.Time, v *store.ClusterState, start bool) {
 	half := time.Since(sent) / 2
 	offset := n.cfg.Now().Add(-half).Sub(v.Now.Std())
 	n.Counts.Offset.Store(offset.Milliseconds())
@@ -376,8 +376,8 @@ func (n *Node) compareClocks(sent time.Time, v *store.Standing, start bool) {
 	}
 }
 
-// follow brings what this node serves to what it is to serve.
-func (n *Node) follow(v *store.Standing) {
+// applyPlan brings what this node serves to what it is to serve.
+func (n *Node) applyPlan(v *store.ClusterState) {
 	want := plan(v)
 	alive := make(map[string]bool, len(v.Members))
 	for i := range v.Members {
@@ -405,7 +405,7 @@ func (n *Node) follow(v *store.Standing) {
 			}
 		}
 	}
-	n.tell()
+	n.wakeWaiting()
 }
 
 // forgotten reports whether a stream is open in this node's name, and stays so, although
@@ -430,8 +430,8 @@ func (n *Node) take(h *store.Holding, over bool) {
 		return
 	}
 	n.busy[h.Shard] = true
-	shard, stream, from, known := h.Shard, h.Stream, h.Node, n.heirs[h.Shard]
-	delete(n.heirs, shard)
+	shard, stream, from, known := h.Shard, h.Stream, h.Node, n.successors[h.Shard]
+	delete(n.successors, shard)
 	n.work.Go(func() {
 		begun := time.Now()
 		s, ahead, err := n.open(shard, stream, known)
@@ -455,7 +455,7 @@ func (n *Node) take(h *store.Holding, over bool) {
 		n.log.Info("serves a shard", "shard", shard, "from", from, "ms", time.Since(begun).Milliseconds(), "read_ahead", ahead)
 		n.work.Go(func() { n.watch(shard, own) })
 		n.Wake()
-		n.tell()
+		n.wakeWaiting()
 		for i := range n.view.Members { // where requests for it may wait
 			if m := &n.view.Members[i]; m.Name != n.name {
 				url := m.URL

@@ -101,27 +101,27 @@ type viewOf struct {
 func (v viewOf) Name() string  { return v.name }
 func (v viewOf) Shards() int64 { return testShards }
 
-func (v viewOf) Look(ctx context.Context) (store.Standing, error) {
+func (v viewOf) Look(ctx context.Context) (store.ClusterState, error) {
 	if err := v.answers(ctx); err != nil {
-		return store.Standing{}, err
+		return store.ClusterState{}, err
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s := store.Standing{Now: v.now(), Holdings: slices.Clone(v.holdings)}
+	s := store.ClusterState{Now: v.now(), Holdings: slices.Clone(v.holdings)}
 	for _, name := range slices.Sorted(maps.Keys(v.members)) {
 		s.Members = append(s.Members, v.members[name])
 	}
 	return s, nil
 }
 
-func (v viewOf) Beat(ctx context.Context, self *store.Member) (store.Standing, error) {
+func (v viewOf) Beat(ctx context.Context, self *store.Member) (store.ClusterState, error) {
 	if err := v.answers(ctx); err != nil {
-		return store.Standing{}, err
+		return store.ClusterState{}, err
 	}
 	v.mu.Lock()
 	if v.deaf {
 		v.mu.Unlock()
-		return store.Standing{}, errors.New("the database is read-only")
+		return store.ClusterState{}, errors.New("the database is read-only")
 	}
 	m := *self
 	m.Name, m.Beat = v.name, int64(v.now())
@@ -130,7 +130,7 @@ func (v viewOf) Beat(ctx context.Context, self *store.Member) (store.Standing, e
 	return v.Look(ctx)
 }
 
-func (v viewOf) Bury(ctx context.Context, name string, beat int64) error {
+func (v viewOf) RemoveMember(ctx context.Context, name string, beat int64) error {
 	if err := v.answers(ctx); err != nil {
 		return err
 	}
@@ -206,11 +206,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *service) Part() {}
+func (s *service) DrainStreams() {}
 
 func (s *service) Moved() int64 { return s.moved.Load() }
 
-func (s *service) Still(d time.Duration) { s.still.Store(int64(d)) }
+func (s *service) Quiesce(d time.Duration) { s.still.Store(int64(d)) }
 
 func (s *service) Failed() <-chan error { return s.failed }
 
@@ -234,8 +234,8 @@ type rig struct {
 	asked func(store.Arrival)
 	ahead atomic.Int64 // ns that its machine's clock is ahead
 
-	heirs     chan *testHeir // that were announced, where somebody wants to know
-	mayFollow chan struct{}  // something when one of them has read all; nil = at once
+	successors chan *testHeir // that were announced, where somebody wants to know
+	mayFollow  chan struct{}  // something when one of them has read all; nil = at once
 }
 
 // join starts a node.

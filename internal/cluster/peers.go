@@ -138,11 +138,11 @@ func (n *Node) ping(p *peer, name, base string) {
 		case lost && p.link.Err() == nil:
 			p.cut()
 			n.log.Error("a node cannot be reached from this one: requests for its shards are answered 503", "node", name, "url", base)
-			n.tell()
+			n.wakeWaiting()
 		case !lost && p.link.Err() != nil:
 			p.link, p.cut = context.WithCancel(p.ctx)
 			n.log.Info("a node can be reached again", "node", name, "url", base)
-			n.tell()
+			n.wakeWaiting()
 		}
 		n.mu.Unlock()
 	}
@@ -209,7 +209,7 @@ func (n *Node) bury(ctx context.Context, name string) {
 	for i := range v.Members {
 		if m := &v.Members[i]; m.Name == name {
 			n.log.Warn("a node is gone: its shards are taken over", "node", name)
-			if err := n.cfg.Database.Bury(ctx, name, m.Beat); err != nil {
+			if err := n.cfg.Database.RemoveMember(ctx, name, m.Beat); err != nil {
 				n.log.Warn("take a node off the list", "node", name, "err", err)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // none. Shards stay where they are as long as no member has much more than another:
 // those that nobody has go to the member with the fewest. A shard is only with members
 // that failed to open it no more often than the others. All nodes come to the same.
-func plan(v *store.Standing) []string {
+func plan(v *store.ClusterState) []string {
 	want := make([]string, len(v.Holdings))
 	count := make(map[string]int)
 	var there []*store.Member

@@ -16,8 +16,8 @@ func member(name string) store.Member {
 	return store.Member{Name: name, URL: "http://" + name, Beat: 10_000}
 }
 
-func view(shards int, owner func(i int) string, members ...store.Member) *store.Standing {
-	v := &store.Standing{Now: 10_000, Members: members}
+func view(shards int, owner func(i int) string, members ...store.Member) *store.ClusterState {
+	v := &store.ClusterState{Now: 10_000, Members: members}
 	for i := range shards {
 		v.Holdings = append(v.Holdings, store.Holding{Shard: int64(i), Node: owner(i), Open: owner(i) != ""})
 	}
@@ -32,7 +32,7 @@ func TestPlan(t *testing.T) {
 	all := func(name string) func(int) string { return func(int) string { return name } }
 	for _, x := range []struct {
 		name string
-		v    *store.Standing
+		v    *store.ClusterState
 		want []string
 	}{
 		{"alone", view(3, nobody, a), []string{"a", "a", "a"}},

@@ -70,7 +70,7 @@ func (n *Node) failures() (list []store.Failure) {
 
 // mayTry reports whether this node may open a shard now: what it could not open before, it
 // leaves to others until they know, and for a while if there are none. Under mu.
-func (n *Node) mayTry(v *store.Standing, shard int64) bool {
+func (n *Node) mayTry(v *store.ClusterState, shard int64) bool {
 	if t := n.trials[shard]; t != nil && t.quarantined() && time.Since(t.since) < quarantineFor {
 		return false
 	}
@@ -88,7 +88,7 @@ func (n *Node) mayTry(v *store.Standing, shard int64) bool {
 }
 
 // watchFailures notes how often shards could not be opened. Under mu.
-func (n *Node) watchFailures(v *store.Standing) {
+func (n *Node) watchFailures(v *store.ClusterState) {
 	for i := range v.Holdings {
 		h := &v.Holdings[i]
 		failures, why := v.Failures(h.Shard)

@@ -18,7 +18,7 @@ func (st *Staged[Own]) AskDevice() { prefetch.Of(st.Device) }
 // AskState asks for a state in memory.
 func (st *Staged[Own]) AskState() { prefetch.Of(st.State) }
 
-// AskParts asks for what the parts of a group after the i-th need of memory first: of single
+// AskParts asks for the memory that the parts of a group after the i-th need first: of single
 // readings that is all.
 func (f *Fleet[Own]) AskParts(parts [][]store.Input, i int) {
 	if k := i + Ahead; k < len(parts) && len(parts[k]) > 0 {

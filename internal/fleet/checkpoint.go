@@ -68,7 +68,7 @@ func (x *dirtyDevices[Own]) first(last store.Seq) store.Seq {
 
 // Pace is how many devices may be written within one tick because they are old, where each
 // may wait for its checkpoint for a while. A large fleet that has reported within seconds
-// becomes old within seconds: written at once it would take the processors from everybody who
+// becomes old within seconds: written at once it would take the processors from those who
 // sends.
 func (f *Fleet[Own]) Pace(tick, after time.Duration) int {
 	return max(CheckpointTake, int(checkpointHaste*float64(len(f.dirty.list))*tick.Seconds()/after.Seconds()))
@@ -81,7 +81,7 @@ type Copies[Own any] struct {
 	floor store.Seq // the first that a device that is not among them still needs, 0 = unknown
 }
 
-// copied is a state, and what surrounds it.
+// copied is a state with its device's facts.
 type copied[Own any] struct {
 	dirtyDevice[Own]
 	facts Facts
@@ -112,7 +112,7 @@ type Due struct {
 // them is durable, for no group is under way. The writing goroutine calls it.
 func (f *Fleet[Own]) Copy(c *Copies[Own], due Due, seq store.Seq) {
 	c.list, c.seq, c.floor = c.list[:0], 0, 0
-	if len(f.lost) > 0 { // a state may be ahead of what is durable
+	if len(f.lost) > 0 { // a state may be ahead of the durable log
 		return
 	}
 	x := &f.dirty
@@ -188,7 +188,7 @@ func (f *Fleet[Own]) Save(c *Copies[Own]) error {
 	}
 }
 
-// checkpointVersion is of what surrounds the engine's own, versioned state.
+// checkpointVersion is the version of the frame around the engine's own, versioned state.
 const checkpointVersion = 1
 
 func (f *Fleet[Own]) appendCheckpoint(b []byte, x *Facts, state *engine.State) []byte {

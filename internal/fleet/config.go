@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
-// Configuration is what the log and the checkpoints keep of a device, so that
+// Configuration is the form of a device's settings in the log and the checkpoints, so that
 // a replay judges by the limits of the time.
 type Configuration struct {
 	Type         string                    `json:"t,omitempty"`
@@ -85,7 +85,7 @@ func (c *Configs) after(cfg *engine.Config, payload []byte) *engine.Config {
 	return c.Get(now.Encode())
 }
 
-// Parsed returns what a configuration was made of.
+// Parsed returns the Configuration that a configuration was made of.
 func (c *Configs) Parsed(cfg *engine.Config) (out Configuration) {
 	decodePayload([]byte(c.payload(cfg)), &out)
 	return out

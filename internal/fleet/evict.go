@@ -47,7 +47,7 @@ func (n *Needed[Own]) Done() {
 	}
 }
 
-// Load brings what is needed into memory.
+// Load brings the needed states into memory.
 func (f *Fleet[Own]) Load(n *Needed[Own]) error {
 	f.Lock()
 	defer f.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Store is what a fleet asks of a store: see store.Log.
+// Store has the methods that a fleet calls of store.Log.
 type Store interface {
 	Recover(ctx context.Context, workers int, checkpoint func(worker int, c store.Checkpoint) error, entry func(worker int, e *store.Entry) error) error
 	Join(ctx context.Context, workers int, ahead func() error, entry func(worker int, e *store.Entry) error) error
@@ -39,8 +39,8 @@ type Position struct {
 	Now rimewatch.Time
 }
 
-// Fleet is every device with its state. Own is what its user keeps of a device beside. Its
-// lock is for whatever else has to agree with the devices, too.
+// Fleet has every device with its state. Own is its user's own data of a device. Its lock also
+// protects everything else that has to agree with the devices.
 type Fleet[Own any] struct {
 	sync.RWMutex
 
@@ -53,7 +53,7 @@ type Fleet[Own any] struct {
 	downtimes []presence.Downtime // of the service, oldest first
 	backs     []setBack           // that the log may hold
 	dirty     dirtyDevices[Own]
-	lost      []*Device[Own] // whose states may be ahead of what is durable
+	lost      []*Device[Own] // whose states may be ahead of the durable log
 	behind    behind[Own]
 	news      News[Own]
 
@@ -69,9 +69,9 @@ func New[Own any](cfg Config) *Fleet[Own] {
 	return f
 }
 
-// Device is one device as the write path knows it. What the writing goroutine alone
-// touches is ahead of what is durable by the groups under way, and is put back when one of
-// them is lost.
+// Device is one device as the write path knows it. Members that only the writing goroutine
+// touches are ahead of the durable log by the groups under way, and are put back when one of
+// these is lost.
 type Device[Own any] struct {
 	deadline.Entry // when time alone next changes it, for its user's queue
 	Facts
@@ -84,25 +84,25 @@ type Device[Own any] struct {
 	CreatedAt   rimewatch.Time
 	savedSeq    store.Seq // of the checkpoint that it was rebuilt from
 	dirtySeq    store.Seq // of the oldest commit behind its checkpoint, 0 = none
-	missed      chain     // what its state has to catch up with while it is behind
+	missed      chain     // logged inputs that its state lacks while it is behind
 	slot        int32     // of its state in memory, counted from 1; 0 = it is on the disk alone
 	Added       bool      // made by a group that is under way: not yet in the fleet
 	Deleted     bool      // no longer in the fleet
 	recent      bool      // its state was in use since memory.coldest last passed
 	needed      bool      // its state must stay in memory for the moment
 	saving      bool      // its checkpoint is being written, and nothing newer is on the disk
-	lost        bool      // its state may be ahead of what is durable
-	behind      bool      // its state is not what the log says yet: it was not needed since the start
+	lost        bool      // its state may be ahead of the durable log
+	behind      bool      // its state lacks inputs of the log: it was not needed since the start
 }
 
-// Facts are what a group may change of a device beside its state.
+// Facts are the data of a device, besides its state, that a group may change.
 type Facts struct {
 	Config *engine.Config     // shared, never changed
 	Alerts []*rimewatch.Alert // active ones; rows and the slice are replaced, never changed
 	Vitals Vitals
 }
 
-// Seen is what is at hand of a device's state, be it in memory or not.
+// Seen is the part of a device's state that is always in memory.
 type Seen struct {
 	ChangedAt rimewatch.Time // when it came online or went offline
 	Announced bool           // its shutdown was
@@ -110,7 +110,7 @@ type Seen struct {
 	Outside   bool // an excursion lasts, or the short times of this day are one
 }
 
-// See takes it from a state.
+// See copies it from a state.
 func (s *Seen) See(state *engine.State) {
 	p := &state.Presence
 	s.Online, s.ChangedAt, s.Announced = p.Online, p.ChangedAt, p.Announced
@@ -119,7 +119,7 @@ func (s *Seen) See(state *engine.State) {
 	s.Outside = lasts || day
 }
 
-// Vitals are what heartbeats report of a device itself.
+// Vitals are a device's reports of itself in heartbeats.
 type Vitals struct {
 	Battery, RSSI *float64
 	Uptime        *int64
@@ -143,14 +143,14 @@ func (v *Vitals) take(hb *heartbeat) {
 
 // News are devices that came to be known since News was last asked for.
 type News[Own any] struct {
-	CaughtUp []*Device[Own] // their states are what the log says now
+	CaughtUp []*Device[Own] // their states have all inputs of the log now
 	Anew     []*Device[Own] // their states, or parts of them, could not be read
 }
 
 // None reports whether there are none.
 func (n *News[Own]) None() bool { return len(n.CaughtUp) == 0 && len(n.Anew) == 0 }
 
-// News returns what is new since the last call. Under the lock.
+// News returns the news since the last call. Under the lock.
 func (f *Fleet[Own]) News() News[Own] {
 	n := f.news
 	f.news = News[Own]{}
@@ -163,7 +163,7 @@ func (f *Fleet[Own]) HasNews() bool { return !f.news.None() }
 // Get returns a device, nil when there is none.
 func (f *Fleet[Own]) Get(id int64) *Device[Own] { return f.devices.Get(id) }
 
-// All are the devices, by id.
+// All returns the devices, by id.
 func (f *Fleet[Own]) All() iter.Seq[*Device[Own]] { return f.devices.All() }
 
 // Len returns their number.
@@ -185,7 +185,7 @@ func (f *Fleet[Own]) Remove(d *Device[Own]) {
 // State returns a device's state, nil when it is on the disk alone.
 func (f *Fleet[Own]) State(d *Device[Own]) *engine.State { return f.memory.state(d) }
 
-// Current returns a device's state if it is in memory and what the log says, otherwise nil.
+// Current returns a device's state if it is in memory and up to date with the log, otherwise nil.
 func (f *Fleet[Own]) Current(d *Device[Own]) *engine.State {
 	if d.behind || d.lost {
 		return nil
@@ -193,7 +193,7 @@ func (f *Fleet[Own]) Current(d *Device[Own]) *engine.State {
 	return f.memory.state(d)
 }
 
-// Downtimes are the times in which nobody was heard, oldest first. The list is never changed.
+// Downtimes returns the times in which the service heard no device, oldest first. The list is never changed.
 func (f *Fleet[Own]) Downtimes() []presence.Downtime { return f.downtimes }
 
 // SetDowntimes replaces all of them.
@@ -218,16 +218,16 @@ type Staged[Own any] struct {
 func (f *Fleet[Own]) Stage(d *Device[Own], st *Staged[Own]) (err error) {
 	state := f.memory.state(d)
 	if state == nil || d.behind {
-		state, err = f.bring(d)
+		state, err = f.loadState(d)
 	}
 	d.recent = true
 	st.Facts, st.Device, st.State = d.Facts, d, state
 	return err
 }
 
-// bring makes room for the state of a new device, or reads one that a group needs beyond
+// loadState makes room for the state of a new device, or reads one that a group needs beyond
 // its inputs.
-func (f *Fleet[Own]) bring(d *Device[Own]) (_ *engine.State, err error) {
+func (f *Fleet[Own]) loadState(d *Device[Own]) (_ *engine.State, err error) {
 	if !d.Added {
 		err = f.load([]*Device[Own]{d})
 	}
@@ -237,7 +237,7 @@ func (f *Fleet[Own]) bring(d *Device[Own]) (_ *engine.State, err error) {
 	return f.memory.state(d), err
 }
 
-// Commit makes what a group changed of a device the device's own. The group is commit seq at
+// Commit makes a group's changes of a device the device's own. The group is commit seq at
 // now. Under the lock.
 func (f *Fleet[Own]) Commit(st *Staged[Own], seq store.Seq, now rimewatch.Time) {
 	d := st.Device
@@ -245,14 +245,14 @@ func (f *Fleet[Own]) Commit(st *Staged[Own], seq store.Seq, now rimewatch.Time) 
 	f.dirty.add(d, seq, now)
 }
 
-// Took counts the devices of a group, for what a recovery would replay.
+// Took counts the devices of a group, to bound the replay of a recovery.
 func (f *Fleet[Own]) Took(devices int) { f.dirty.inputs += int64(devices) }
 
-// Inputs are how many were taken ever, by device and group.
+// Inputs returns how many were taken so far, by device and group.
 func (f *Fleet[Own]) Inputs() int64 { return f.dirty.inputs }
 
-// Rollback puts back what a group changed of a device. Groups are rolled back from the
-// newest to the oldest, and in a group what was staged last first. The state is lost until
+// Rollback undoes a group's changes of a device. Groups are rolled back from the
+// newest to the oldest, and the devices of a group in the reverse order of staging. The state is lost until
 // Rebuild; a device that the group has made is gone. Under the lock.
 func (f *Fleet[Own]) Rollback(st *Staged[Own]) {
 	d := st.Device

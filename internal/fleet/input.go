@@ -68,7 +68,7 @@ func decodeFeedback(payload []byte) engine.Input {
 	return engine.Input{Kind: engine.Feedback, Alert: j.Type, Verdict: j.Verdict, Was: j.Was}
 }
 
-// decodeRejudged reads what a conclusion about late readings was logged as, which is
+// decodeRejudged reads a logged conclusion about late readings, which is
 // health.State.AppendBinary. One that cannot be read is none: the late readings are still known as
 // such, and are judged again.
 func decodeRejudged(payload []byte) engine.Input {

@@ -36,10 +36,10 @@ const (
 	arenaSlabs = 32
 )
 
-// StateBytes is what the state of a device takes of the budget.
+// StateBytes is the size of a device's state in the budget.
 const StateBytes = int64(unsafe.Sizeof(engine.State{}))
 
-// Memory is what the states of the devices take.
+// Memory is the memory of the devices' states.
 type Memory struct {
 	States int   // in memory
 	OnDisk int   // on the disk alone, because of the budget
@@ -47,7 +47,7 @@ type Memory struct {
 	Read   int64 // states that came back from the disk since the start
 }
 
-// Memory returns what the states of the devices take now.
+// Memory returns the present memory of the devices' states.
 func (f *Fleet[Own]) Memory() Memory {
 	f.RLock()
 	defer f.RUnlock()

@@ -2,7 +2,7 @@ package fleet
 
 import "encoding/json"
 
-// payloadVersion starts what the log and the checkpoints keep of an input beside
+// payloadVersion starts the payload of an input in the log and the checkpoints, besides
 // a reading. The members of its JSON may grow under the same version.
 const payloadVersion = 1
 

@@ -41,7 +41,7 @@ func (f *Fleet[Own]) Rebuild() ([]*Device[Own], error) {
 	return list, nil
 }
 
-// replayLost replays what is durable of the lost devices, whose states are zero.
+// replayLost replays the durable inputs of the lost devices, whose states are zero.
 func (f *Fleet[Own]) replayLost() error {
 	if err := f.readCheckpoints(f.lost); err != nil {
 		return err
@@ -89,7 +89,7 @@ type setBack struct {
 	by  rimewatch.Time
 }
 
-// SetBack moves what is known of the devices when commit seq sets the clock back
+// SetBack moves the remembered moments of the devices when commit seq sets the clock back
 // by so much (by < 0) to now, live and in a replay alike. Devices whose checkpoint
 // covers the commit are left alone. Under the lock.
 func (f *Fleet[Own]) SetBack(by, now rimewatch.Time, seq store.Seq) {

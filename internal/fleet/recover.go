@@ -7,11 +7,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// behind are the devices whose states are not what the log says yet.
+// behind are the devices whose states lack inputs of the log.
 type behind[Own any] struct {
 	n          int // of them
 	list       []*Device[Own]
-	unreplayed *unreplayed[Own] // what they have to catch up with
+	unreplayed *unreplayed[Own] // the inputs that they lack
 	ended      bool             // there were some, or none to begin with, and all have caught up
 }
 
@@ -23,7 +23,7 @@ func (f *Fleet[Own]) Expect(d *Device[Own]) {
 	f.behind.n++
 }
 
-// Recover gathers what the states of the devices that are expected have to catch up with:
+// Recover gathers the inputs that the states of the expected devices lack:
 // checkpoints, and every logged input after them, in the time of the downtimes that are known. It
 // returns the last commit.
 func (f *Fleet[Own]) Recover(ctx context.Context) (last Position, err error) {
@@ -49,7 +49,7 @@ func (f *Fleet[Own]) Recover(ctx context.Context) (last Position, err error) {
 		return nil
 	}, entry)
 	f.join(&last)
-	x.down = slices.Clone(f.downtimes) // one is added when it is known how long nobody watched
+	x.down = slices.Clone(f.downtimes) // the newest is added when its length is known
 	if err == nil {
 		err = f.store.Join(ctx, len(x.workers), f.readAhead, entry)
 	}
@@ -57,8 +57,8 @@ func (f *Fleet[Own]) Recover(ctx context.Context) (last Position, err error) {
 	return last, err
 }
 
-// readAhead reads the states while somebody else still serves the store, and has them
-// catch up with what is logged so far: afterwards they are as good as here. Settings
+// readAhead reads the states while another node still serves the store, and has them catch up
+// with the log so far: afterwards they are as good as loaded. Settings
 // that change meanwhile are applied once the store is ours, as after any start.
 func (f *Fleet[Own]) readAhead() error {
 	if f.behind.unreplayed.read || f.devices.Len() > f.memory.most {
@@ -79,7 +79,7 @@ func (f *Fleet[Own]) replayAll() error {
 	return err
 }
 
-// join takes over what the workers have gathered. None of them may be under way.
+// join takes over the results of the workers. None of them may be under way.
 func (f *Fleet[Own]) join(last *Position) {
 	x := f.behind.unreplayed
 	x.takeDirty(&f.dirty)

@@ -27,7 +27,7 @@ type unreplayed[Own any] struct {
 	workers []gatherer[Own]
 }
 
-// gatherer is what one worker gathers.
+// gatherer collects the inputs that one worker reads.
 type gatherer[Own any] struct {
 	number  int
 	blocks  [][]byte // of records

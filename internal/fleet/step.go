@@ -9,7 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Step lets a logged input happen to a device of a group at now: what it says of alerts is
+// Step applies a logged input to a device of a group at now: its transitions of alerts are
 // appended to out.
 func (f *Fleet[Own]) Step(st *Staged[Own], in *store.Input, now rimewatch.Time, out []alert.Transition) (_ []alert.Transition, over []health.Excursion) {
 	return f.step(st.State, &st.Facts, f.downtimes, in, now, out)

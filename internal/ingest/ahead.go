@@ -16,10 +16,10 @@ import (
 const aheadSlice = 32
 
 // ahead steps the units of a part side by side, each through its own inputs in
-// their order, before the writer lets the part happen. Most inputs say nothing to
-// the outside; at the first of a unit that does, its stepping stops, and the writer
-// goes on with it when the turn of that input comes. So what is reported, and in which
-// order, is the same as if one goroutine did it all.
+// their order, before the writer applies the part. Most inputs have no outcome for the
+// outside; at the first of a unit that has one, its stepping stops, and the writer goes on
+// with it when the turn of that input comes. So the reports and their order are the same as
+// if one goroutine did it all.
 type ahead struct {
 	e      *evaluator
 	part   []store.Input
@@ -39,7 +39,7 @@ type chained struct {
 	first, last int32
 }
 
-// outcome is what the first input of a unit said that had something to say.
+// outcome are the transitions and excursions of the first input of a unit that had any.
 type outcome struct {
 	transitions []alert.Transition
 	over        []health.Excursion
@@ -67,8 +67,8 @@ func (s *steppers) stop() {
 	s.all.Wait()
 }
 
-// share lets them step what the writer is about to evaluate, a part. Under the lock.
-func (s *steppers) share(e *evaluator, part []store.Input, now rimewatch.Time) {
+// stepAhead has them step the part that the writer is about to evaluate. Under the lock.
+func (s *steppers) stepAhead(e *evaluator, part []store.Input, now rimewatch.Time) {
 	if len(part) < e.cfg.SharedInputs || cap(s.work) == 0 || !unitsOnly(part) {
 		return
 	}
@@ -128,7 +128,7 @@ func (a *ahead) add(st *staged, i int32) {
 	st.chain = int32(len(a.chains))
 }
 
-// step steps what nobody else has taken.
+// step steps the chains that no other stepper has taken.
 func (a *ahead) step() {
 	var scratch []alert.Transition
 	for {
@@ -151,13 +151,13 @@ func (a *ahead) step() {
 	}
 }
 
-// stepUnit steps a unit to the first of its inputs that says something.
+// stepUnit steps a unit to the first of its inputs with an outcome.
 func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transition {
 	st := c.st
 	st.begin()
 	for i := c.first; i >= 0; i = a.next[i] {
 		in := &a.part[i]
-		st.followed = false
+		st.summarized = false
 		out, over := a.e.fleet.Step(&st.Staged, in, a.now, scratch[:0])
 		scratch = out[:0]
 		if len(out) > 0 || len(over) > 0 {
@@ -166,7 +166,7 @@ func (a *ahead) stepUnit(c *chained, scratch []alert.Transition) []alert.Transit
 		}
 		st.quiet++
 		if in.Last {
-			st.follow(a.e.fleet.Downtimes(), a.now)
+			st.summarize(a.e.fleet.Downtimes(), a.now)
 		}
 	}
 	return scratch

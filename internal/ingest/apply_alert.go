@@ -30,8 +30,8 @@ func (e *evaluator) stageAlerts(a *rimewatch.Alert) *[]*rimewatch.Alert {
 	return nil
 }
 
-// prepareAlertOp settles whether the alert is still active, so that nothing is
-// logged in vain. The writer goroutine alone changes that.
+// prepareAlertOp checks whether the alert is still active, so that nothing is logged in vain.
+// Only the writer goroutine changes that.
 func (e *evaluator) prepareAlertOp(r *request) {
 	op := r.alert
 	needed := !op.anyTime() || op.does == rimewatch.TransitionFeedback && op.found.Status == rimewatch.AlertActive
@@ -41,8 +41,8 @@ func (e *evaluator) prepareAlertOp(r *request) {
 	}
 }
 
-// finishAlertOp writes what a person did, after the group's inputs: if they
-// ended the alert by themselves, the person came too late.
+// finishAlertOp writes a person's change after the group's inputs: if these ended the alert, the
+// person came too late.
 func (e *evaluator) finishAlertOp(op *alertOp, now rimewatch.Time) {
 	found := &op.found.Alert
 	if alerts := e.stageAlerts(found); alerts != nil {
@@ -51,12 +51,12 @@ func (e *evaluator) finishAlertOp(op *alertOp, now rimewatch.Time) {
 			was := row.Feedback
 			what := op.apply(&row, now)
 			e.putAlert(e.alertsOf(found), alerts, i, &row)
-			e.group.tell(op.does, &row, now, op.by, op.note)
+			e.group.addTransition(op.does, &row, now, op.by, op.note)
 			e.group.auditAlert(op, &row, now)
 			if op.does == rimewatch.TransitionFeedback {
 				e.group.noteVerdict(op, was)
 				if what == rimewatch.TransitionResolved {
-					e.group.tell(rimewatch.TransitionResolved, &row, now, op.by, op.note)
+					e.group.addTransition(rimewatch.TransitionResolved, &row, now, op.by, op.note)
 				}
 			}
 			e.group.events.Alerts = append(e.group.events.Alerts, publish.AlertOf(what, &row))
@@ -71,12 +71,11 @@ func (e *evaluator) finishAlertOp(op *alertOp, now rimewatch.Time) {
 		op.err = errNotActive()
 		return
 	}
-	e.group.tell(op.does, found, now, op.by, op.note)
+	e.group.addTransition(op.does, found, now, op.by, op.note)
 	e.group.auditAlert(op, found, now)
 }
 
-// endAcks ends the acknowledgements of the group's units whose time has passed:
-// the alert is nobody's again.
+// endAcks ends the acknowledgements of the group's units whose time has passed.
 func (e *evaluator) endAcks(now rimewatch.Time) {
 	for i := range e.group.staged {
 		st := &e.group.staged[i]
@@ -106,7 +105,7 @@ func (e *evaluator) judgedLate(op *alertOp, now rimewatch.Time) {
 	} else {
 		*alerts = append(*alerts, &row)
 	}
-	e.group.tell(op.does, &row, now, op.by, op.note)
+	e.group.addTransition(op.does, &row, now, op.by, op.note)
 	e.group.auditAlert(op, &row, now)
 	e.group.noteVerdict(op, was)
 	e.group.events.Alerts = append(e.group.events.Alerts, publish.AlertOf(op.does, &row))

@@ -26,8 +26,8 @@ func (e *evaluator) applyClock(op *clockOp, now rimewatch.Time) {
 	}
 }
 
-// movedAlert is an active alert when the clock is set back to now: what would lie
-// in the future keeps its distance, and so does the end of an acknowledgement.
+// movedAlert returns an active alert when the clock is set back to now: moments that would lie in
+// the future keep their distance, and so does the end of an acknowledgement.
 func movedAlert(a *rimewatch.Alert, by, now rimewatch.Time) *rimewatch.Alert {
 	row := *a
 	for _, t := range []*rimewatch.Time{&row.ConditionStartedAt, &row.TriggeredAt, &row.LastEvaluatedAt, &row.AcknowledgedAt} {

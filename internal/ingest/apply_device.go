@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/publish"
 )
 
-// applyDevice lets a settled device op happen to its unit.
+// applyDevice applies a settled device op to its unit.
 func (e *evaluator) applyDevice(op *deviceOp, now rimewatch.Time) {
 	d := &op.Device
 	if op.who != "" {
@@ -48,7 +48,7 @@ func (e *evaluator) applyDevice(op *deviceOp, now rimewatch.Time) {
 		st.Config = e.fleet.Configs.Get(e.encodeConfig(d))
 		st.State.Configured(was, st.Config)
 		e.group.formerLimits(st, was, now)
-		st.followed = false
+		st.summarized = false
 		out, _ := st.State.Step(st.Config, e.fleet.Downtimes(), &engine.Input{Kind: engine.Tick}, now, e.group.scratch[:0])
 		e.transitions(st, out, now)
 	}
@@ -67,7 +67,7 @@ func (e *evaluator) added(d *rimewatch.Device) *unit {
 	return u
 }
 
-// encode makes what the log keeps of the device. The writer goroutine calls it.
+// encode makes the log's form of the device. The writer goroutine calls it.
 func (op *deviceOp) encode(e *evaluator) {
 	if d := cmp.Or(op.Create, op.Change); d != nil {
 		op.Payload = e.encodeConfig(d)

@@ -5,8 +5,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/outage"
 )
 
-// applySite carries a verdict out, inside a group. What has changed in this very
-// group is left alone: the site is judged again after it.
+// applySite carries out a verdict, inside a group. Alerts that changed in this very group are left
+// alone: the site is judged again after it.
 func (e *evaluator) applySite(now rimewatch.Time) int {
 	v := e.sites.todo
 	if v == nil {
@@ -46,7 +46,7 @@ func (e *evaluator) putSite(staged *stagedSite, v *outage.Verdict, now rimewatch
 	row, kind := v.Row(was, now)
 	row.WorkspaceID, row.SiteID = staged.site.workspaceID, staged.site.id
 	e.putAlert(staged.site.alerts, &staged.alerts, i, &row)
-	e.group.happened(kind, &row, now)
+	e.group.addEvent(kind, &row, now)
 }
 
 // inhibitSilence marks a device's silence as inhibited by an alert, nil = as its own
@@ -70,7 +70,7 @@ func (e *evaluator) committedSites(g *group) {
 			x.lastAlertAt = x.alerts[0].TriggeredAt
 		}
 		x.alerts = alerts
-		e.sites.touch(x.id)
+		e.sites.markDirty(x.id)
 	}
 }
 
@@ -110,7 +110,7 @@ func (e *evaluator) applyCause(c *outage.Cause, now rimewatch.Time) int {
 		return 0
 	}
 	e.putAlert(u.Alerts, &st.Alerts, i, &row)
-	e.group.happened(kind, &row, now)
+	e.group.addEvent(kind, &row, now)
 	return 1
 }
 

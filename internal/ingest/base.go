@@ -15,7 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Store is what the write path asks of a store.
+// Store has the methods of a store that the write path calls.
 type Store interface {
 	store.Log
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
@@ -30,8 +30,8 @@ type Store interface {
 	store.Everywhere
 }
 
-// Publisher hears of every commit, in order, after it is durable. It must
-// return at once and keep nothing of what it is given.
+// Publisher receives every commit, in order, after it is durable. It must return at once and keep
+// nothing of its argument.
 type Publisher interface {
 	Publish(*publish.Commit)
 }
@@ -48,13 +48,13 @@ type Config struct {
 	// is right.
 	Clock  Clock
 	Logger *slog.Logger
-	// QueueInputs bounds what may wait; beyond it callers are asked to come back.
+	// QueueInputs bounds the inputs that wait; beyond it callers are asked to come back.
 	// Default 200,000.
 	QueueInputs int
 	// GroupInputs bounds one commit. Default 20,000.
 	GroupInputs int
 	// CallerDevices is how many devices' readings of one caller are committed together, if
-	// he brings many more: each may bring an alert, and others wait behind these. Where few
+	// it sends many more: each may bring an alert, and others wait behind these. Where few
 	// do, it is up to four times as many. Default 250.
 	CallerDevices int
 	// SharedInputs is how many inputs of one caller are worth being evaluated by
@@ -66,8 +66,8 @@ type Config struct {
 	// CheckpointAfter is how long a changed unit may wait for its checkpoint, up to
 	// twice as long where a thousand and more become old within a second. Default 2 min.
 	CheckpointAfter time.Duration
-	// CheckpointInputs is how many inputs may lie behind the oldest checkpoint, which is
-	// what a recovery replays; where many units change, thirty for each of them may.
+	// CheckpointInputs is how many inputs may lie behind the oldest checkpoint, for a recovery to
+	// replay; where many units change, thirty for each of them may.
 	// Default 1,000,000.
 	CheckpointInputs int64
 	// StateMemory is how many bytes the states of devices may take. Beyond it the
@@ -133,12 +133,12 @@ const (
 	downtimeKept = 30 * rimewatch.Day
 )
 
-// base is what every part of the write path is given.
+// base has the configuration, the store and the log, for every type of the write path.
 type base struct {
 	cfg     Config
 	store   Store
 	log     *slog.Logger
-	trouble limit.Gate // of what is logged
+	trouble limit.Gate // of the lines of troubled
 }
 
 func (b *base) clock() rimewatch.Time { return rimewatch.TimeOf(b.cfg.Now()) }
@@ -151,7 +151,7 @@ func (b *base) troubled(what string, err error) {
 	}
 }
 
-// Clock is where the service's time comes from. A step of the machine's clock is
+// Clock is the source of the service's time. A step of the machine's clock is
 // adopted by the write path, since deadlines move with it.
 type Clock interface {
 	// Start begins at the machine's time, but not before the newest moment that

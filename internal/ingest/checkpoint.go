@@ -19,7 +19,7 @@ func (s *Service) checkpoints() {
 }
 
 // checkpoint writes the units whose oldest change is older than age, paced as many
-// as one tick may, and all that lag far behind. The log may then forget what no
+// as one tick may, and all that lag far behind. The log may then drop the inputs that no
 // unit needs.
 func (s *Service) checkpoint(age time.Duration, paced bool) {
 	s.checkpointing.Lock()

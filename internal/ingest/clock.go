@@ -9,16 +9,15 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// clockwork takes the steps of the machine's clock into the service. All of it
-// belongs to the writer goroutine.
-type clockwork struct {
+// clockSteps adopts steps of the machine's clock. Of the writer goroutine.
+type clockSteps struct {
 	w    *writer
 	news []clockOp // not written yet
 }
 
 // pass looks at the machine's clock. News that cannot be written, since the
 // disk is full, is kept for the next tick.
-func (s *clockwork) pass() {
+func (s *clockSteps) pass() {
 	if s.w.cfg.Clock == nil {
 		return
 	}
@@ -41,9 +40,9 @@ func (s *clockwork) pass() {
 	}
 }
 
-// adopt takes the machine's time. Forward, what lies between was a time in which
-// nobody could be heard, as a downtime is.
-func (s *clockwork) adopt(by rimewatch.Time) bool {
+// adopt takes the machine's time. Forward, the time between is a downtime: no device could be
+// heard.
+func (s *clockSteps) adopt(by rimewatch.Time) bool {
 	now := s.w.clock()
 	if by < 0 {
 		return s.note(clockOp{by: by, back: true})
@@ -56,9 +55,9 @@ func (s *clockwork) adopt(by rimewatch.Time) bool {
 	return true
 }
 
-// note writes what happened to the clock into the audit trail of every
+// note writes a step of the clock into the audit trail of every
 // workspace, and sets the clock back.
-func (s *clockwork) note(op clockOp) bool {
+func (s *clockSteps) note(op clockOp) bool {
 	if op.action != "" {
 		list, err := s.w.store.Workspaces(context.Background())
 		if err != nil {
@@ -81,7 +80,7 @@ func (s *clockwork) note(op clockOp) bool {
 
 // committed ends a commit that has set the clock back, before anybody hears of it. All
 // states come into memory for it. Under the lock.
-func (s *clockwork) committed(g *group) {
+func (s *clockSteps) committed(g *group) {
 	by := g.requests[0].clock.by
 	s.w.cfg.Clock.Adopt(by)
 	s.w.watched, s.w.lastAlive = g.store.Now, g.store.Now
@@ -89,14 +88,14 @@ func (s *clockwork) committed(g *group) {
 		s.w.troubled("read the states of devices", err)
 		s.w.away = true
 	}
-	s.w.eval.hear()
+	s.w.eval.takeNews()
 	s.w.fleet.SetBack(by, g.store.Now, g.store.Seq)
 	for u := range s.w.fleet.All() {
 		u.Own.sharedAt = min(u.Own.sharedAt, g.store.Now)
 	}
 	for _, x := range s.w.eval.sites.byID {
 		x.lastAlertAt = min(x.lastAlertAt, g.store.Now)
-		s.w.eval.sites.touch(x.id)
+		s.w.eval.sites.markDirty(x.id)
 	}
 	live := make([]store.LiveWrite, 0, s.w.fleet.Len())
 	for u := range s.w.fleet.All() {

@@ -34,8 +34,8 @@ func (e *evaluator) zoneOf(d *rimewatch.Device) (zone string, since rimewatch.Ti
 	return zone, since
 }
 
-// plainConfigs are the configurations of devices about which nothing is said of
-// their own: most of a large fleet have the same.
+// plainConfigs are the configurations of devices without settings of their own: most of a large
+// fleet have the same.
 type plainConfigs map[plainConfig]*engine.Config
 
 type plainConfig struct {
@@ -66,7 +66,7 @@ const settingsSlice = 5000
 
 // takeSettings makes now those of the service and returns the inputs that bring
 // them to some of the units that are judged by others. Each carries the change
-// alone: a change of the device in the same commit stays what it is.
+// alone, so that a change of the device in the same commit stays.
 func (e *evaluator) takeSettings(now *settings) (inputs []store.Input) {
 	e.fleet.Lock()
 	e.known.settings = *now

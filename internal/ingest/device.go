@@ -17,14 +17,14 @@ func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewa
 	return op.send(ctx, s)
 }
 
-// UpdateDevice changes a device: CodeDeviceNotFound, or what change returns. Change
-// runs again where another change came first. It must not touch ID, workspace and
-// serial, nor write into what the device refers to, such as its labels.
+// UpdateDevice changes a device: CodeDeviceNotFound, or the error of change, which runs again
+// where another change came first. It must not touch ID, workspace and serial, nor write into
+// maps and slices of the device, such as its labels.
 func (s *Service) UpdateDevice(ctx context.Context, workspaceID int64, serial string, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
 	return s.updateDevice(ctx, store.DeviceOp{WorkspaceID: workspaceID, Serial: serial}, change)
 }
 
-// updateDevice carries out what change makes of a device, with what else op brings.
+// updateDevice applies change to a device, together with the rest of op.
 func (s *Service) updateDevice(ctx context.Context, op store.DeviceOp, change func(*rimewatch.Device) error) (rimewatch.DeviceView, error) {
 	for {
 		v, err := s.store.Device(ctx, op.WorkspaceID, op.Serial)
@@ -63,8 +63,8 @@ func (op *deviceOp) send(ctx context.Context, s *Service) (rimewatch.DeviceView,
 	return s.store.Device(ctx, op.WorkspaceID, op.Serial)
 }
 
-// Heartbeat takes a sign of life: CodeDeviceNotFound. What a heartbeat declares
-// of the device (firmware, interval) becomes part of its row.
+// Heartbeat takes a sign of life: CodeDeviceNotFound. Its declarations (firmware, interval)
+// become part of the device's row.
 func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial string, hb rimewatch.Heartbeat) (rimewatch.DeviceView, error) {
 	for logged := false; ; logged = true {
 		v, err := s.store.Device(ctx, workspaceID, serial)
@@ -90,13 +90,13 @@ func (s *Service) Heartbeat(ctx context.Context, workspaceID int64, serial strin
 	}
 }
 
-// saidEvery is how old what is known of a device may become.
+// saidEvery is the age at which a device's reports of itself are taken again though unchanged.
 const saidEvery = 10 * rimewatch.Minute
 
-// hear adds to a request what devices say of themselves beside their readings, where it
-// is news or nothing was heard for a while. It is no measurement: a change of a row that
+// addReports adds to a request the devices' reports of themselves that came with their readings,
+// where they are new or the last ones are old. They are no measurements: a change of a row that
 // another one overtakes is left to the next reading.
-func (r *request) hear(s *Service, vitals []store.Vitals) {
+func (r *request) addReports(s *Service, vitals []store.Vitals) {
 	for i := range vitals {
 		x := &vitals[i]
 		v, ok := s.store.DeviceByID(x.DeviceID)

@@ -14,10 +14,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// evaluate works out what the staged group means, upon all groups before it. It
-// reports whether there is anything to commit. Readers see what follows from a
-// device's state (health, compliance, its zone, predictions) as evaluated, a moment
-// before it is durable; alerts, presence and counts they see when these are.
+// evaluate works out the effects of the staged group, upon all groups before it. It reports whether
+// there is anything to commit. Readers see values that follow from a device's state (health,
+// compliance, its zone, predictions) as evaluated, a moment before they are durable; they see
+// alerts, presence and counts when these are durable.
 func (e *evaluator) evaluate(g *group) bool {
 	e.fleet.Lock()
 	defer e.fleet.Unlock()
@@ -43,7 +43,7 @@ func (e *evaluator) evaluate(g *group) bool {
 		accepted += e.evaluatePart(g.store.Parts[i], now)
 	}
 	for _, r := range g.requests {
-		r.mend(g)
+		r.addRejudged(g)
 		if r.alert != nil && r.alert.err == nil {
 			accepted++
 			e.finishAlertOp(r.alert, now)
@@ -63,7 +63,7 @@ func (e *evaluator) evaluate(g *group) bool {
 		}
 	}
 	accepted += e.applySite(now)
-	if accepted == 0 && len(e.orphans) == 0 {
+	if accepted == 0 && len(e.orphanedAlerts) == 0 {
 		// Nothing is logged, and the next commit gets this number: a checkpoint that
 		// bore it would hide that commit from a replay.
 		for i := range g.staged {
@@ -71,13 +71,13 @@ func (e *evaluator) evaluate(g *group) bool {
 		}
 		return false
 	}
-	e.endOrphans(now)
+	e.endOrphanedAlerts(now)
 	e.evaluated = fleet.Position{Seq: g.store.Seq, Now: now}
 	for i := range g.staged {
 		if i+fleet.Ahead < len(g.staged) {
 			g.staged[i+fleet.Ahead].AskDevice()
 		}
-		e.conclude(&g.staged[i], now)
+		e.finishUnit(&g.staged[i], now)
 	}
 	e.noteEvents(now)
 	g.events.Seq, g.events.Now, g.events.Parts = g.store.Seq, now, g.store.Parts
@@ -85,10 +85,9 @@ func (e *evaluator) evaluate(g *group) bool {
 	return true
 }
 
-// evaluatePart evaluates what one caller brought and returns how many inputs of
-// it were accepted.
+// evaluatePart evaluates the inputs of one caller and returns how many were accepted.
 func (e *evaluator) evaluatePart(part []store.Input, now rimewatch.Time) (accepted int) {
-	e.steppers.share(e, part, now)
+	e.steppers.stepAhead(e, part, now)
 	for i := range part {
 		in := &part[i]
 		if in.Outcome != store.Accepted {
@@ -96,14 +95,14 @@ func (e *evaluator) evaluatePart(part []store.Input, now rimewatch.Time) (accept
 		}
 		accepted++
 		if u := e.fleet.Get(in.DeviceID); u != nil {
-			e.happen(u, in, now)
+			e.apply(u, in, now)
 		}
 	}
 	return accepted
 }
 
-// happen lets one input of the group happen to a unit.
-func (e *evaluator) happen(u *unit, in *store.Input, now rimewatch.Time) {
+// apply lets one input of the group apply to a unit.
+func (e *evaluator) apply(u *unit, in *store.Input, now rimewatch.Time) {
 	g := e.group
 	st := e.stage(u)
 	var out []alert.Transition
@@ -115,7 +114,7 @@ func (e *evaluator) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	case st.outcome != nil:
 		out, over, st.outcome = st.outcome.transitions, st.outcome.over, nil
 	default:
-		st.followed = false
+		st.summarized = false
 		out, over = e.fleet.Step(&st.Staged, in, now, g.scratch[:0])
 		g.scratch = out[:0]
 		if st.Config != was {
@@ -128,7 +127,7 @@ func (e *evaluator) happen(u *unit, in *store.Input, now rimewatch.Time) {
 		g.excursions(st, over)
 	case store.InputDevice:
 		if sameButDays(was, st.Config) {
-			break // nobody sees by which days it is counted
+			break // the days by which it is counted are not shown
 		}
 		g.events.Devices = append(g.events.Devices, publish.Device{Kind: publish.DeviceUpdated, WorkspaceID: u.WorkspaceID, DeviceID: u.ID, At: now})
 	case store.InputRejudged:
@@ -137,7 +136,7 @@ func (e *evaluator) happen(u *unit, in *store.Input, now rimewatch.Time) {
 	}
 	e.transitions(st, out, now)
 	if in.Last {
-		e.follow(st, now)
+		e.updateTotals(st, now)
 	}
 }
 
@@ -149,24 +148,24 @@ func sameButDays(a, b *engine.Config) bool {
 	return a != b && reflect.DeepEqual(x, y)
 }
 
-// follow has the unit and its fleet follow the state.
-func (e *evaluator) follow(st *staged, now rimewatch.Time) {
-	if !st.followed {
-		st.follow(e.fleet.Downtimes(), now)
+// updateTotals has the unit and its fleet updateTotals the state.
+func (e *evaluator) updateTotals(st *staged, now rimewatch.Time) {
+	if !st.summarized {
+		st.summarize(e.fleet.Downtimes(), now)
 	}
 	if st.shared {
 		e.known.replace(st.Device, st.share, now)
 	} else {
-		e.shares.changed(st.Device)
+		e.contributions.changed(st.Device)
 	}
 }
 
-// conclude gathers what one of the group's units says to the outside, and makes
-// what the group changed of it the unit's own.
-func (e *evaluator) conclude(st *staged, now rimewatch.Time) {
+// finishUnit gathers the effects and events of one of the group's units, and makes the group's
+// changes of it the unit's own.
+func (e *evaluator) finishUnit(st *staged, now rimewatch.Time) {
 	g, u := e.group, st.Device
-	if !st.followed {
-		e.follow(st, now)
+	if !st.summarized {
+		e.updateTotals(st, now)
 	}
 	u.Own.stagedAt = 0
 	g.count(st)
@@ -191,7 +190,7 @@ func (e *evaluator) conclude(st *staged, now rimewatch.Time) {
 		g.events.Devices = append(g.events.Devices, presenceEvent(u, u.Online, now))
 	}
 	if u.Online != st.before.online || u.ChangedAt != st.before.changedAt || u.Announced != st.before.announced || predictions {
-		e.sites.touch(u.Own.siteID)
+		e.sites.markDirty(u.Own.siteID)
 	}
 	if len(u.Alerts) > 0 {
 		g.result.Touched = appendTouched(g.result.Touched, st.State, u.Alerts)
@@ -217,7 +216,7 @@ func (e *evaluator) committedAlone(g *group) {
 		}
 		if u.Added {
 			e.fleet.Put(u)
-			e.shares.all = append(e.shares.all, u)
+			e.contributions.all = append(e.contributions.all, u)
 			e.deadlines.Set(u, earliest(st.after.deadline, ackEnds(u.Alerts)))
 		}
 		if st.siteID != u.Own.siteID {
@@ -226,12 +225,12 @@ func (e *evaluator) committedAlone(g *group) {
 	}
 }
 
-// touchSites has the sites judged again whose devices' silence the group changed.
-func (e *evaluator) touchSites(g *group) {
+// markSites has the sites judged again whose devices' silence the group changed.
+func (e *evaluator) markSites(g *group) {
 	for i := range g.events.Alerts {
 		a := g.events.Alerts[i].Alert
 		if u := e.fleet.Get(a.DeviceID); a.Type == rimewatch.DeviceOffline && u != nil {
-			e.sites.touch(u.Own.siteID)
+			e.sites.markDirty(u.Own.siteID)
 		}
 	}
 }

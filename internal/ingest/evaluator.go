@@ -7,8 +7,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/fleet"
 )
 
-// evaluator works out what a group means, upon all groups before it: of the writer
-// goroutine, it waits for nobody and commits nothing.
+// evaluator works out the effects of a group, upon all groups before it. It belongs to the writer
+// goroutine, never waits and commits nothing.
 type evaluator struct {
 	*base
 	known *known
@@ -17,11 +17,11 @@ type evaluator struct {
 	group     *group         // being made
 	evaluated fleet.Position // of the last group that was evaluated
 
-	sites     sites
-	deadlines deadline.Queue[*unit]
-	shares    shares
-	rejudging rejudging
-	orphans   []orphan
+	sites          sites
+	deadlines      deadline.Queue[*unit]
+	contributions  contributions
+	rejudging      rejudging
+	orphanedAlerts []orphanedAlert
 
 	steppers steppers
 	chains   []chained // of the last part that was stepped ahead, kept for the next
@@ -29,7 +29,7 @@ type evaluator struct {
 }
 
 func newEvaluator(b *base, k *known, f *fleet.Fleet[about]) *evaluator {
-	e := &evaluator{base: b, known: k, fleet: f, shares: shares{known: k, fleet: f}}
+	e := &evaluator{base: b, known: k, fleet: f, contributions: contributions{known: k, fleet: f}}
 	e.sites.init()
 	e.rejudging.done = make(map[*unit]rimewatch.Time)
 	return e
@@ -42,7 +42,7 @@ func (e *evaluator) stage(u *unit) *staged {
 	return st
 }
 
-// stagedOf returns what the group knows of a unit, begun at its first touch.
+// stagedOf returns the group's copy of a unit, made at the first touch.
 func (e *evaluator) stagedOf(u *unit) *staged {
 	g := e.group
 	if u.Own.stagedAt == 0 {
@@ -52,7 +52,7 @@ func (e *evaluator) stagedOf(u *unit) *staged {
 		}
 		u.Own.stagedAt = int32(len(g.staged))
 		if e.fleet.HasNews() {
-			e.hear()
+			e.takeNews()
 		}
 	}
 	return &g.staged[u.Own.stagedAt-1]
@@ -64,7 +64,7 @@ func (e *evaluator) setDeadline(u *unit, state *engine.State) {
 	e.deadlines.Set(u, earliest(state.Deadline(u.Config, e.fleet.Downtimes()), ackEnds(u.Alerts)))
 }
 
-// due is when time alone next changes a unit, 0 = never, or its state is not at hand. A
+// due returns when time alone next changes a unit, 0 = never, or its state is not in memory. A
 // downtime has moved it since it was set.
 func (e *evaluator) due(u *unit) rimewatch.Time {
 	state := e.fleet.Current(u)

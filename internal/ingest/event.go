@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// noteEvents adds to the group what happened in it, for programs: first the devices that
+// noteEvents adds the group's events for programs: first the devices that
 // came or changed, then alerts, excursions and presence, then the devices that are gone.
 // Readings alone are no events.
 func (e *evaluator) noteEvents(now rimewatch.Time) {
@@ -103,7 +103,7 @@ func (g *group) event(workspaceID int64, siteID *int64, what rimewatch.EventType
 	g.result.Events = append(g.result.Events, e)
 }
 
-// deviceEvent notes that a device came, was changed or is gone, with all that people set.
+// deviceEvent adds the event of a device that was created, changed or deleted, with all its settings.
 func (g *group) deviceEvent(what rimewatch.EventType, d *rimewatch.Device, changes store.Fields, now rimewatch.Time) {
 	fields := detailOf(d)
 	fields["id"] = d.ID
@@ -132,7 +132,7 @@ func (e *evaluator) openedExcursion(st *staged, now rimewatch.Time) {
 	}
 }
 
-// deviceData is how an event names a device: as the group leaves it, or as it is.
+// deviceData returns an event's description of a device: as the group leaves it, or as it is.
 func (e *evaluator) deviceData(id int64) wire.EventDevice {
 	for _, op := range e.group.store.Devices {
 		if d := &op.Device; op.Err == nil && d.ID == id {
@@ -145,7 +145,7 @@ func (e *evaluator) deviceData(id int64) wire.EventDevice {
 	return wire.EventDevice{ID: id}
 }
 
-// siteOfAlert is the site that an alert or its device belongs to, 0 = none.
+// siteOfAlert returns the site of an alert or its device, 0 = none.
 func (e *evaluator) siteOfAlert(a *rimewatch.Alert) int64 {
 	if a.DeviceID == 0 {
 		return a.SiteID

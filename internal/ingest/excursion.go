@@ -6,8 +6,7 @@ import (
 )
 
 // OpenExcursions returns the excursions of a workspace that last, by device, or
-// that of one device (0 = of all): To and ID are 0, and the cause is what is
-// known so far.
+// that of one device (0 = of all): To and ID are 0, and the cause is the one known so far.
 func (s *Service) OpenExcursions(workspaceID, deviceID int64) (list []rimewatch.Excursion) {
 	ids := []int64{deviceID}
 	if deviceID == 0 {

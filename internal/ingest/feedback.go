@@ -24,8 +24,8 @@ func (s *Service) Verdicts() [len(rimewatch.Verdicts)]int {
 	return s.known.verdicts
 }
 
-// Prediction is what the predictor knows of a device, and how many verdicts
-// there were on its predictions, in the order of rimewatch.Verdicts.
+// Prediction returns the predictor's view of a device, and the numbers of verdicts on its
+// predictions, in the order of rimewatch.Verdicts.
 func (s *Service) Prediction(deviceID int64) (_ predict.Report, verdicts [len(rimewatch.Verdicts)]int) {
 	var nothing engine.State
 	report := nothing.Predict.Report(&nothing.Unit)

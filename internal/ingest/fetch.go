@@ -5,8 +5,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// fetch brings the states of a group's devices into memory. What a group needs
-// beyond its inputs, stage brings in one by one.
+// fetch brings the states of a group's devices into memory. States that a group needs beyond its
+// inputs are loaded one by one by stage.
 func (w *writer) fetch(g *group) error {
 	if w.fleet.AllHere() {
 		return nil
@@ -26,7 +26,7 @@ func (w *writer) fetch(g *group) error {
 	err := w.fleet.Load(&need)
 	w.fleet.Lock()
 	defer w.fleet.Unlock()
-	w.eval.hear()
+	w.eval.takeNews()
 	return err
 }
 
@@ -38,7 +38,7 @@ func (w *writer) makeRoom(n int) error {
 		return nil
 	}
 	if fleet.Dirty(cold) {
-		w.drain() // only what is durable is saved
+		w.drain() // only durable states are saved
 		if err := w.watch(w.clock()); err != nil {
 			return err
 		}

@@ -27,9 +27,9 @@ type group struct {
 	counts   []countChange
 	opened   []*staged // whose excursion has begun to count
 	readings int
-	verdicts [len(rimewatch.Verdicts)]int // more, or fewer, by the group
+	verdicts [len(rimewatch.Verdicts)]int // added or, below 0, taken away by the group
 	began    time.Time
-	err      error // what it failed with
+	err      error // of its failure
 	// alone: it holds more than readings and heartbeats. All groups before it have
 	// ended, and it ends before the next is staged.
 	alone bool
@@ -82,8 +82,7 @@ func (g *group) answer(err error) {
 	}
 }
 
-// keepAnswers adds to what the group writes the answers of the requests that it
-// carries out.
+// keepAnswers adds the answers of the requests that the group carries out to its commit.
 func (g *group) keepAnswers() {
 	for _, r := range g.requests {
 		if r.answer == nil {
@@ -103,57 +102,57 @@ func (g *group) keepAnswers() {
 	}
 }
 
-// staged is a unit on its way through a group, with what the group says of it.
+// staged is a unit on its way through a group.
 type staged struct {
 	fleet.Staged[about]
-	siteID   int64
-	before   shown
-	after    seen
-	share    health.Share // what it now contributes to its fleet; valid when shared
-	outcome  *outcome     // what the input after the quiet ones said, nil = it was not stepped ahead
-	quiet    int32        // inputs of the part that were stepped ahead and said nothing
-	chain    int32        // its chain while one is made, counted from 1
-	begun    bool         // before is right
-	followed bool         // after, shared and share are right
-	shared   bool
-	gone     bool // the device was deleted
-	outside  bool // an excursion lasted before the group
+	siteID     int64
+	before     shown
+	after      summary
+	share      health.Share // its contribution to its fleet now; valid when shared
+	outcome    *outcome     // of the input after the quiet ones, nil = it was not stepped ahead
+	quiet      int32        // inputs of the part that were stepped ahead without an outcome
+	chain      int32        // its chain while one is made, counted from 1
+	begun      bool         // before is right
+	summarized bool         // after, shared and share are right
+	shared     bool
+	gone       bool // the device was deleted
+	outside    bool // an excursion lasted before the group
 }
 
-// begin takes from a state what people see before the group.
+// begin notes the visible part of a state before the group.
 func (st *staged) begin() {
 	if !st.begun {
 		st.begun, st.before, st.outside = true, shownOf(st.State, st.Config), st.Device.Outside
 	}
 }
 
-// follow takes from a state what conclude and readers will ask of it.
-func (st *staged) follow(down []presence.Downtime, now rimewatch.Time) {
+// summarize takes the values from a state that finishUnit and readers will ask for.
+func (st *staged) summarize(down []presence.Downtime, now rimewatch.Time) {
 	u := st.Device
-	st.after = seen{shown: shownOf(st.State, st.Config), deadline: st.State.Deadline(st.Config, down), late: st.State.Health.HasLate()}
+	st.after = summary{shown: shownOf(st.State, st.Config), deadline: st.State.Deadline(st.Config, down), late: st.State.Health.HasLate()}
 	u.See(st.State)
 	if st.shared = !st.gone && now-u.Own.sharedAt >= shareEvery; st.shared {
 		st.share = shareOf(u, st.State, st.Config, now)
 	}
-	st.followed = true
+	st.summarized = true
 }
 
-// seen is what conclude needs of a state: taken while it is still in the
+// summary are the values of a state that finishUnit needs, taken while it is still in the
 // processor's caches.
-type seen struct {
+type summary struct {
 	shown
 	deadline rimewatch.Time // by the state, 0 = none
 	late     bool           // readings came late and are not judged yet
 }
 
-// countChange is what one of a group's units counts for from then on.
+// countChange is the new tally of one of a group's units.
 type countChange struct {
 	unit *unit
 	tally
 }
 
-// count notes what one of the group's units changes of the counts. The unit's own
-// alerts are still those from before the group.
+// count notes the change of the counts by one of the group's units. The unit's own alerts are still
+// those from before the group.
 func (g *group) count(st *staged) {
 	u := st.Device
 	if u.Online == st.before.online && !u.Added && !st.gone && slices.Equal(u.Alerts, st.Alerts) {
@@ -166,8 +165,8 @@ func (g *group) count(st *staged) {
 	g.counts = append(g.counts, c)
 }
 
-// mend adds to the group what its rejudged inputs mean for the record.
-func (r *request) mend(g *group) {
+// addRejudged adds the changes of the record by the request's rejudged inputs to the group.
+func (r *request) addRejudged(g *group) {
 	for i := range r.rejudged {
 		if r.inputs[i].Outcome == store.Accepted {
 			g.result.Excursions = append(g.result.Excursions, r.rejudged[i].Rows...)
@@ -176,7 +175,7 @@ func (r *request) mend(g *group) {
 	}
 }
 
-// formerLimits notes what a unit was judged by until now, if it is judged by others.
+// formerLimits records the limits that a unit was judged by until now, if it is judged by others.
 func (g *group) formerLimits(st *staged, was *engine.Config, now rimewatch.Time) {
 	if st.Device.Added || st.State.Health.Newest() == 0 || was.Health.Limits.Same(&st.Config.Health.Limits) {
 		return
@@ -214,8 +213,8 @@ func (g *group) stageSite(x *site) *stagedSite {
 	return &g.sites[len(g.sites)-1]
 }
 
-// excursions adds those that ended to what the group means. A replay
-// adds none: they were committed with their readings.
+// excursions adds those that ended to the group's effects. A replay adds none: they were committed
+// with their readings.
 func (g *group) excursions(st *staged, over []health.Excursion) {
 	for i := range over {
 		row := excursionOf(&over[i], st.Device, st.Config)

@@ -23,7 +23,7 @@ type inbox struct {
 	pool      sync.Pool          // of *request
 	stopping  chan struct{}
 	stopped   atomic.Bool
-	senders   sync.RWMutex   // held for reading while a request is being queued
+	senders   sync.RWMutex   // locked for reading while a request is being queued
 	portioned sync.WaitGroup // requests that come in portions
 }
 
@@ -58,7 +58,7 @@ func (x *inbox) call(f func(*writer)) bool {
 }
 
 // send queues a request and waits for its commit. Once queued it is waited for
-// in any case: the writer still works with what the caller handed over.
+// in any case: the writer still works with the caller's memory.
 func (x *inbox) send(ctx context.Context, r *request) error {
 	if err := cancelled(ctx); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (x *inbox) enqueue(r *request) error {
 	}
 }
 
-// admit counts the request among what waits, unless the service stops or there is no room
-// for it. x.senders is held.
+// admit counts the request among those that wait, unless the service stops or there is no room for
+// it. x.senders is locked.
 func (x *inbox) admit(r *request) error {
 	if x.stopped.Load() {
 		return unavailable("The service is stopping.")

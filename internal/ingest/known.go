@@ -9,9 +9,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/health"
 )
 
-// known is what readers see of the fleet beside its devices. The writer goroutine changes
-// what follows from states, and the committer what follows from a group that is durable;
-// both hold the fleet's lock only to do so.
+// known are the fleet's sums and settings that readers see. The writer goroutine changes those that
+// follow from states, and the committer those that follow from a durable group; both take the
+// fleet's lock only to do so.
 type known struct {
 	durable  fleet.Position // of the last commit
 	totals   map[int64]*totals
@@ -40,12 +40,12 @@ func (k *known) total(workspaceID int64) *totals {
 	return t
 }
 
-// refresh brings what a unit contributes to its fleet up to date. Under the lock.
+// refresh brings a unit's contribution to its fleet up to date. Under the lock.
 func (k *known) refresh(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) {
 	k.replace(u, shareOf(u, state, cfg, now), now)
 }
 
-// replace has a unit contribute something else to its fleet. Under the lock.
+// replace replaces a unit's contribution to its fleet. Under the lock.
 func (k *known) replace(u *unit, share health.Share, now rimewatch.Time) {
 	if share != u.Own.share {
 		k.total(u.WorkspaceID).replace(u, u.Own.counted, share)
@@ -67,13 +67,13 @@ type counts struct {
 	warning, critical int32
 }
 
-// tally is what one device counts for.
+// tally are the counts of one device.
 type tally struct {
 	counts
 	condition rimewatch.Condition // as far as presence and alerts say
 }
 
-// tallyOf returns what a device with its alerts counts for.
+// tallyOf returns the counts of a device with its alerts.
 func tallyOf(online bool, alerts []*rimewatch.Alert) tally {
 	c := alertCounts(alerts)
 	c.devices = 1
@@ -102,8 +102,7 @@ func (c *counts) add(o counts, sign int32) {
 	c.critical += sign * o.critical
 }
 
-// replace has a unit count for something else and contribute something else: what it
-// counts for must be durable. Under the lock.
+// replace replaces a unit's tally, which must be durable, and its contribution. Under the lock.
 func (t *totals) replace(u *unit, now tally, share health.Share) {
 	t.see(u, -1)
 	t.add(u.Own.counted.counts, -1)
@@ -113,7 +112,7 @@ func (t *totals) replace(u *unit, now tally, share health.Share) {
 	t.see(u, 1)
 }
 
-// see counts the condition of a unit, or takes it away. Presence and alerts count with
+// see adds the condition of a unit, or takes it away. Presence and alerts count with
 // the commit, so that the conditions never say other than the counts do.
 func (t *totals) see(u *unit, sign int32) {
 	if u.Own.counted.devices == 0 {
@@ -126,7 +125,7 @@ func (t *totals) see(u *unit, sign int32) {
 	t.seen[c] += sign
 }
 
-// shareOf returns what a unit contributes to its fleet.
+// shareOf returns a unit's contribution to its fleet.
 func shareOf(u *unit, state *engine.State, cfg *engine.Config, now rimewatch.Time) health.Share {
 	judged := rimewatch.Judged(cfg.Alert.Equipment, &cfg.Health.Limits, state.Health.Newest(), now) && !state.Unit.ZoneFrozen()
 	switch {

@@ -5,10 +5,10 @@ import (
 	"github.com/rimewatch/rimewatch/internal/fleet"
 )
 
-// StateBytes is what the state of a device takes of Config.StateMemory.
+// StateBytes is the share of a device's state in Config.StateMemory.
 const StateBytes = fleet.StateBytes
 
-// Memory returns what the states of the devices take now.
+// Memory returns the present memory of the devices' states.
 func (s *Service) Memory() fleet.Memory { return s.fleet.Memory() }
 
 // look calls f with a unit and its state, under the lock; not at all when there is no

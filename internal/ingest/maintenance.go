@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Maintenance is the window that a device is in, if it is in one.
+// Maintenance returns the window that a device is in, if it is in one.
 func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok bool) {
 	now := s.clock()
 	s.fleet.RLock()
@@ -24,7 +24,7 @@ func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok
 	return w, ok
 }
 
-// MaintenanceWindows are those of the store. Their devices know every change.
+// MaintenanceWindows returns those of the store, wrapped so that a change reaches the devices.
 func (s *Service) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] {
 	return windows{s.store.MaintenanceWindows(), s}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// MaintenancePlans are those of the store. Their windows follow every change.
+// MaintenancePlans returns those of the store, wrapped so that their windows follow a change.
 func (s *Service) MaintenancePlans() store.Resource[rimewatch.MaintenancePlan] {
 	return plans{s.store.MaintenancePlans(), s}
 }
@@ -25,14 +25,14 @@ func (p plans) Create(ctx context.Context, x *rimewatch.MaintenancePlan) error {
 	if err := p.Resource.Create(ctx, x); err != nil {
 		return err
 	}
-	return p.follow(ctx, x.WorkspaceID)
+	return p.settle(ctx, x.WorkspaceID)
 }
 
 // Update implements store.Resource.
 func (p plans) Update(ctx context.Context, workspaceID, id int64, change func(*rimewatch.MaintenancePlan) error) (rimewatch.MaintenancePlan, error) {
 	x, err := p.Resource.Update(ctx, workspaceID, id, change)
 	if err == nil {
-		err = p.follow(ctx, workspaceID)
+		err = p.settle(ctx, workspaceID)
 	}
 	return x, err
 }
@@ -42,18 +42,18 @@ func (p plans) Delete(ctx context.Context, workspaceID, id int64) error {
 	if err := p.Resource.Delete(ctx, workspaceID, id); err != nil {
 		return err
 	}
-	return p.follow(ctx, workspaceID)
+	return p.settle(ctx, workspaceID)
 }
 
-// follow brings the windows of a workspace's plans up to date. The answer to the request was stored with the change.
-func (p plans) follow(ctx context.Context, workspaceID int64) error {
+// settle brings the windows of a workspace's plans up to date. The answer to the request was stored with the change.
+func (p plans) settle(ctx context.Context, workspaceID int64) error {
 	_, err := p.s.planMaintenance(store.WithAnswer(ctx, nil), func(id int64) bool { return id == workspaceID })
 	return err
 }
 
 // PlanMaintenance makes the windows of all maintenance plans that begin within rimewatch.PlannedAhead, and withdraws those
-// that have not begun and that no plan wants any more. It returns the workspaces whose windows it changed. What is there
-// already, as from before a restart or by another node, stays as it is.
+// that have not begun and that no plan wants any more. It returns the workspaces whose windows it changed. Windows that
+// exist already, as from before a restart or by another node, stay.
 func (s *Service) PlanMaintenance(ctx context.Context) (changed []int64, err error) {
 	return s.planMaintenance(ctx, func(int64) bool { return true })
 }
@@ -93,7 +93,7 @@ func (s *Service) planMaintenance(ctx context.Context, of func(workspaceID int64
 	return slices.Compact(changed), s.RefreshSettings(ctx)
 }
 
-// planned is a plan with its windows that have not begun. Of one that is switched off or was deleted there are these alone.
+// planned is a plan with its windows that have not begun. The plan is nil where it was switched off or deleted.
 type planned struct {
 	workspaceID int64
 	plan        *rimewatch.MaintenancePlan

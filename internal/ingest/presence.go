@@ -9,9 +9,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/presence"
 )
 
-// presenceOf is a state in the words of the API. A learnt interval is rounded to
-// what it is known to: it moves a little with every reading, and not each of them
-// is news.
+// presenceOf returns a state in the words of the API. A learnt interval is rounded to its
+// precision: it moves a little with every reading, and not each of these moves is news.
 func presenceOf(state *engine.State, cfg *engine.Config, v *fleet.Vitals) rimewatch.Presence {
 	p := &state.Presence
 	out := rimewatch.Presence{
@@ -46,8 +45,8 @@ func intervalOf(p *presence.State, cfg *engine.Config) time.Duration {
 	return d.Round(time.Second / 10)
 }
 
-// shown is what people see of a device's presence, beside when it was last seen:
-// that follows from its readings.
+// shown is the part of a device's presence that people see, except when it was last seen, which
+// follows from its readings.
 type shown struct {
 	changedAt, heartbeatAt rimewatch.Time
 	offlineAfter, interval time.Duration

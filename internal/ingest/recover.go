@@ -12,8 +12,8 @@ import (
 // recovery is a writer before it runs.
 type recovery struct{ w *writer }
 
-// recover makes the units, and gathers what their states have to catch up with:
-// checkpoints, and every logged input after them.
+// recover makes the units, and gathers the checkpoints and every logged input after them, which
+// their states have to catch up with.
 func (r *recovery) recover(ctx context.Context) error {
 	var err error
 	if r.w.known.settings, err = r.w.readSettings(ctx); err != nil {
@@ -25,7 +25,7 @@ func (r *recovery) recover(ctx context.Context) error {
 		u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt}
 		u.Config = plain.get(r.w.eval, d)
 		r.w.fleet.Expect(u)
-		r.w.eval.shares.all = append(r.w.eval.shares.all, u)
+		r.w.eval.contributions.all = append(r.w.eval.contributions.all, u)
 		r.w.eval.sites.assign(u, d.SiteID)
 		return nil
 	})
@@ -48,11 +48,11 @@ func (r *recovery) recover(ctx context.Context) error {
 	}
 	r.w.eval.evaluated = r.w.known.durable
 	n, inputs := r.w.fleet.Behind(), r.w.fleet.Inputs()
-	r.w.stragglers.slice = stragglerSlice(n, inputs)
+	r.w.pending.slice = pendingSlice(n, inputs)
 	if r.w.cfg.startsBehind(n, inputs) {
 		return nil
 	}
-	return r.w.stragglers.catchUpAll()
+	return r.w.pending.catchUpAll()
 }
 
 func (r *recovery) loadAlerts(ctx context.Context) error {
@@ -61,13 +61,13 @@ func (r *recovery) loadAlerts(ctx context.Context) error {
 		if a.SiteID != 0 {
 			x := r.w.eval.sites.at(a.WorkspaceID, a.SiteID)
 			x.alerts = append(x.alerts, &row)
-			r.w.eval.sites.touch(x.id)
+			r.w.eval.sites.markDirty(x.id)
 			return nil
 		}
 		if u := r.w.fleet.Get(a.DeviceID); u != nil {
 			u.Alerts = append(u.Alerts, &row)
 			if row.Prediction != nil {
-				r.w.eval.sites.touch(u.Own.siteID)
+				r.w.eval.sites.markDirty(u.Own.siteID)
 			}
 		}
 		return nil
@@ -81,7 +81,7 @@ func (r *recovery) loadAlerts(ctx context.Context) error {
 	return nil
 }
 
-// noteDowntime records how long nobody watched and moves every deadline.
+// noteDowntime records the time in which the service did not run, and moves every deadline.
 func (r *recovery) noteDowntime(ctx context.Context) error {
 	alive, err := r.w.store.AliveAt(ctx)
 	if err != nil {

@@ -7,10 +7,9 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// RefreshSettings makes the limits of workspaces and the maintenance windows
-// that are in the store those that their devices are judged by, and returns when
-// they are. It is called after a change; what other processes change is noticed
-// within seconds.
+// RefreshSettings has the devices judged by the limits of workspaces and the maintenance windows
+// in the store, and returns when they are. It is called after a change; changes by other
+// processes are noticed within seconds.
 func (s *Service) RefreshSettings(ctx context.Context) error {
 	s.refreshing.Lock()
 	defer s.refreshing.Unlock()

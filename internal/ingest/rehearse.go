@@ -13,8 +13,8 @@ import (
 // mostRecorded bounds the recorded excursions of a device.
 const mostRecorded = 100_000
 
-// Rehearse returns what readings of a device would change of its recorded excursions if they
-// were stored as imported ones. Nothing is. CodeDeviceNotFound.
+// Rehearse returns the changes of a device's recorded excursions that its readings would cause if
+// they were stored as imported ones. Nothing is stored. CodeDeviceNotFound.
 func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Brought) ([]rimewatch.ExcursionChange, error) {
 	if brought.Len() == 0 {
 		return nil, nil
@@ -65,7 +65,7 @@ func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Br
 	return changes, nil
 }
 
-// changesOf returns what late readings change of recorded excursions, by both states of each.
+// changesOf returns the changes of recorded excursions by late readings, with both states of each.
 func changesOf(m *rejudge.Mending, recorded []rimewatch.Excursion) (changes []rimewatch.ExcursionChange) {
 	find := func(id int64) *rimewatch.Excursion {
 		if i := slices.IndexFunc(recorded, func(e rimewatch.Excursion) bool { return e.ID == id }); id != 0 && i >= 0 {
@@ -82,7 +82,7 @@ func changesOf(m *rejudge.Mending, recorded []rimewatch.Excursion) (changes []ri
 	return changes
 }
 
-// completed is the store as it would be with the readings that somebody would bring.
+// completed is the store as it would be with the readings of a rehearsal.
 type completed struct {
 	Store
 	brought store.Brought

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-// rejudger is the goroutine that judges again what came late.
+// rejudger is the goroutine that judges devices with late readings again.
 type rejudger struct{ s *Service }
 
 func (s rejudger) run() {
@@ -77,12 +77,12 @@ func (w *writer) stateOf(u *unit) (*engine.State, error) {
 		}
 		w.fleet.Lock()
 		defer w.fleet.Unlock()
-		w.eval.hear()
+		w.eval.takeNews()
 	}
 	return w.fleet.State(u), nil
 }
 
-// finishRejudging commits what was found out about some units.
+// finishRejudging commits the conclusions about some units.
 func (w *writer) finishRejudging(list []*rejudged) {
 	r := &request{done: make(chan error, 1)}
 	for _, one := range list {
@@ -106,8 +106,8 @@ func (w *writer) finishRejudging(list []*rejudged) {
 
 var errChanged = errors.New("the device has changed meanwhile")
 
-// concludeRejudged adds to a request what was found out about a unit. Everything that was
-// committed is in its state and in the store, and nothing else happens now.
+// concludeRejudged adds the conclusion about a unit to a request. All commits are in its state and
+// in the store, and nothing else changes now.
 func (w *writer) concludeRejudged(one *rejudged, r *request) error {
 	u := one.unit
 	state, err := w.stateOf(u)

@@ -23,7 +23,7 @@ type lateUnit struct {
 	at   rimewatch.Time
 }
 
-// look adds a unit whose state it was not seen stepping.
+// look adds a unit with late readings whose state was loaded.
 func (x *rejudging) look(u *unit, state *engine.State) {
 	if state.Health.HasLate() && !u.Own.late {
 		x.add(u)

@@ -15,7 +15,7 @@ import (
 // request is one caller waiting for a commit.
 type request struct {
 	inputs  []store.Input
-	beats   []store.Input // heartbeats beside them
+	beats   []store.Input // heartbeats that came with them
 	devices []*deviceOp
 	alert   *alertOp
 	// settings hold from now on, nil = as before.
@@ -23,24 +23,24 @@ type request struct {
 	clock    *clockOp
 	// siteGone is the id of a site that was deleted, 0 = none.
 	siteGone int64
-	rejudged []rejudge.Mending // what each of the inputs, which are InputRejudged then, means for the record
-	answer   *store.Answer     // kept with what the request writes, nil = none
+	rejudged []rejudge.Mending // changes of the record by each of the inputs, which are InputRejudged then
+	answer   *store.Answer     // kept in the same commit, nil = none
 	alerts   int               // changes of alerts in the group that it was committed in
 	done     chan error
 }
 
-// weight is what a request counts for in the queue and in a group.
+// weight returns the number that a request counts for in the queue and in a group.
 func (r *request) weight() int { return len(r.inputs) + len(r.beats) + 1 }
 
 // setsBack reports whether a request sets the clock back.
 func (r *request) setsBack() bool { return r != nil && r.clock != nil && r.clock.back }
 
-// solitary reports whether a request is to be on its own. What else came beside a clock
-// that is set back would happen at a moment after it; a change of a device beside what
-// was found out about it would come before that, and be forgotten.
+// solitary reports whether a request needs a group of its own. Inputs beside a clock that is set
+// back would get a moment after it; a change of a device beside a conclusion about it would come
+// before that, and be forgotten.
 func (r *request) solitary() bool { return r != nil && (r.setsBack() || len(r.rejudged) > 0) }
 
-// alertOp is what a person does to an alert.
+// alertOp is a person's change of an alert.
 type alertOp struct {
 	workspaceID, id int64
 	does            rimewatch.TransitionKind
@@ -76,7 +76,7 @@ func (op *alertOp) judges() ([]store.Input, error) {
 	return []store.Input{{Kind: store.InputFeedback, DeviceID: a.DeviceID, Payload: b}}, nil
 }
 
-// judge writes the verdict into the alert, and ends one that is open: it returns what happened.
+// judge writes the verdict into the alert, ends one that is open, and returns the kind of the change.
 func (op *alertOp) judge(a *rimewatch.Alert, now rimewatch.Time) rimewatch.TransitionKind {
 	a.Feedback = &rimewatch.Feedback{Verdict: op.verdict, Note: op.note, By: op.by, At: now}
 	if a.Status != rimewatch.AlertActive || !engine.Ends(op.verdict) {
@@ -90,7 +90,7 @@ func (op *alertOp) resolve(a *rimewatch.Alert, now rimewatch.Time) {
 	a.Status, a.Resolution, a.ResolvedAt, a.ResolvedBy = rimewatch.AlertResolved, rimewatch.ResolvedManual, now, op.by
 }
 
-// apply does to the alert what the person does, and returns what happened to it.
+// apply changes the alert as the person asked, and returns the kind of the change.
 func (op *alertOp) apply(a *rimewatch.Alert, now rimewatch.Time) rimewatch.TransitionKind {
 	if op.note != "" {
 		a.Note = op.note
@@ -129,7 +129,7 @@ func (op *deviceOp) changes(was *rimewatch.Device, change func(*rimewatch.Device
 	return change(op.Change)
 }
 
-// declares reports whether a heartbeat says something else of a device than its row.
+// declares reports whether a heartbeat differs from the device's row.
 func declares(hb *rimewatch.Heartbeat, d *rimewatch.Device) bool {
 	return (hb.FirmwareVersion != "" && hb.FirmwareVersion != d.FirmwareVersion) ||
 		(hb.HeartbeatIntervalS != 0 && hb.HeartbeatIntervalS != d.HeartbeatIntervalS) || (hb.Habit != "" && hb.Habit != d.Habit)

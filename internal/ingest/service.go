@@ -8,8 +8,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/fleet"
 )
 
-// Service is the write path: it queues what is to be written and answers what is
-// known of the devices now. Start it before use, stop it after the last use.
+// Service is the write path: it queues writes and answers questions about the present state of
+// devices. Start it before use, stop it after the last use.
 type Service struct {
 	*base
 	inbox *inbox
@@ -24,7 +24,7 @@ type Service struct {
 	workers  sync.WaitGroup
 }
 
-// New makes a service; Start brings it to life.
+// New makes a service; Start starts it.
 func New(cfg Config) *Service {
 	cfg.defaults()
 	return &Service{
@@ -58,15 +58,15 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop refuses new requests, commits those that wait and returns when nothing runs any
-// more. It writes no checkpoints: the next start reads what is missing from the log.
+// Stop refuses new requests, commits those that wait and returns when nothing runs any more. It
+// writes no checkpoints: the next start replays the log instead.
 func (s *Service) Stop() {
 	s.stopOnce.Do(s.inbox.stop)
 	s.workers.Wait()
 }
 
-// WorstCommit is the longest that a group took since the last call, from its staging to
-// its commit: for metrics.
+// WorstCommit returns the longest time that a group took since the last call, from its staging to
+// its commit, for metrics.
 func (s *Service) WorstCommit() time.Duration { return time.Duration(s.known.worst.Swap(0)) }
 
 // QueueDepth is the number of inputs that wait, for metrics and readiness.

@@ -9,8 +9,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/fleet"
 )
 
-// settings are what people set for many devices at once, and what those are
-// judged by. A value is never changed, only replaced.
+// settings are the people's settings that many devices are judged by. A value is never changed,
+// only replaced.
 type settings struct {
 	limits  workspaceLimits
 	windows maintenance
@@ -30,7 +30,7 @@ func (s *settings) zoneOf(workspaceID, siteID int64) (zone string, since rimewat
 	return cmp.Or(s.zones[siteID], d.zone, "UTC"), d.since
 }
 
-// workspaceLimits are what workspaces override for types of equipment.
+// workspaceLimits are the overrides of workspaces for types of equipment.
 type workspaceLimits map[int64]map[string]rimewatch.LimitOverrides
 
 // of returns the overrides that hold for a device, nil when there are none.

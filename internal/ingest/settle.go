@@ -11,7 +11,7 @@ import (
 // has come.
 func (w *writer) passSites(now rimewatch.Time) {
 	for x, ok := w.eval.sites.due.Pop(now); ok; x, ok = w.eval.sites.due.Pop(now) {
-		w.eval.sites.touch(x.id)
+		w.eval.sites.markDirty(x.id)
 	}
 	dirty := w.eval.sites.dirty
 	w.eval.sites.dirty = nil

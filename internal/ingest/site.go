@@ -6,9 +6,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/outage"
 )
 
-// site is a place with devices. What spans devices is judged here, after the
-// commits that changed them, from nothing but their states and the alerts that
-// are stored: after a restart it comes to the same. Of the writer goroutine.
+// site is a place with devices. Outages and common causes are judged here, after the commits that
+// changed its devices, from their states and the stored alerts alone: after a restart the result is
+// the same. Of the writer goroutine.
 type site struct {
 	deadline.Entry  // when it is to be judged though nothing changes
 	id, workspaceID int64
@@ -31,7 +31,7 @@ type sites struct {
 	byID    map[int64]*site
 	dirty   []*site
 	due     deadline.Queue[*site]
-	todo    *todo           // what the next commit carries out
+	todo    *todo           // for the next commit
 	devices []outage.Device // memory of judge
 }
 
@@ -53,27 +53,26 @@ func (m *sites) assign(u *unit, id int64) {
 		last := x.units[len(x.units)-1]
 		x.units[u.Own.siteSlot], last.Own.siteSlot = last, u.Own.siteSlot
 		x.units = x.units[:len(x.units)-1]
-		m.touch(u.Own.siteID)
+		m.markDirty(u.Own.siteID)
 	}
 	u.Own.siteID = id
 	if id != 0 {
 		x := m.at(u.WorkspaceID, id)
 		u.Own.siteSlot = int32(len(x.units))
 		x.units = append(x.units, u)
-		m.touch(id)
+		m.markDirty(id)
 	}
 }
 
-// touch marks a site to be judged again.
-func (m *sites) touch(id int64) {
+// markDirty marks a site to be judged again.
+func (m *sites) markDirty(id int64) {
 	if x := m.byID[id]; x != nil && !x.dirty {
 		x.dirty = true
 		m.dirty = append(m.dirty, x)
 	}
 }
 
-// judge returns what is to be done about a site. The list of its devices is kept for the next
-// one that is judged.
+// judge returns the verdict on a site. The list of its devices is kept for the next one.
 func (m *sites) judge(x *site, now rimewatch.Time) outage.Verdict {
 	m.devices = m.devices[:0]
 	for _, u := range x.units {

@@ -13,13 +13,13 @@ func TestStragglerSlice(t *testing.T) {
 		inputs int64
 		want   int
 	}{
-		{1_000_000, 0, mostStragglers},
-		{1_000_000, 2_000_000, mostStragglers},
+		{1_000_000, 0, mostPending},
+		{1_000_000, 2_000_000, mostPending},
 		{10_000, 1_500_000, 218},
-		{1000, 4_000_000, fewestStragglers},
-		{0, 0, fewestStragglers},
+		{1000, 4_000_000, fewestPending},
+		{0, 0, fewestPending},
 	} {
-		if got := stragglerSlice(c.units, c.inputs); got != c.want {
+		if got := pendingSlice(c.units, c.inputs); got != c.want {
 			t.Errorf("%d of %d units with %d inputs catch up at a time, want %d", got, c.units, c.inputs, c.want)
 		}
 	}

@@ -6,11 +6,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Submit commits readings, with what their devices say of themselves beside them, and
-// sets the readings' outcomes. Every input must be an InputReading; whoever calls has
-// resolved each DeviceID within its workspace. Those of very many devices are committed
-// in portions, one after the other: after an error the first of them may be stored, and
-// are duplicates, if they have times of their own, when they are sent again.
+// Submit commits readings, with their devices' reports of themselves, and sets the readings'
+// outcomes. Every input must be an InputReading; the caller has resolved each DeviceID within its
+// workspace. Large batches are split into several commits, one after the other: after an error the
+// first of them may be stored, and are duplicates, if they have times of their own, when they are
+// sent again.
 func (s *Service) Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error {
 	if came := store.ArrivalOf(ctx).At; came != 0 {
 		for i := range inputs {
@@ -21,7 +21,7 @@ func (s *Service) Submit(ctx context.Context, inputs []store.Input, vitals []sto
 	}
 	r := s.inbox.pool.Get().(*request)
 	r.inputs = inputs
-	r.hear(s, vitals)
+	r.addReports(s, vitals)
 	var err error
 	if ends := s.cfg.portions(ctx, inputs); len(ends) > 1 {
 		err = s.inbox.sendAll(ctx, r, ends)
@@ -38,9 +38,9 @@ const (
 	quietShare    = 10 // of so many devices one alert is few
 )
 
-// portions returns where inputs may be parted to be committed one portion after the
-// other, nil when they are not: what has an answer that is kept is not torn apart. The
-// readings of a device are in one portion, since its last one says what holds now.
+// portions returns the ends of the portions in which inputs are committed, nil when they are not
+// split: a request whose answer is kept is one commit. The readings of a device are in one
+// portion, since its last one decides the present state.
 func (c *Config) portions(ctx context.Context, inputs []store.Input) (ends []int) {
 	if len(inputs) <= quietPortions*c.CallerDevices || store.AnswerOf(ctx) != nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // Summary returns the health of a workspace's fleet now. It is O(1): counts
-// are kept up with the commits, what follows from states within two seconds.
+// are kept up with the commits, values that follow from states within two seconds.
 func (s *Service) Summary(workspaceID int64) wire.HealthSummary {
 	s.fleet.RLock()
 	defer s.fleet.RUnlock()
@@ -77,8 +77,8 @@ func (t *totals) summary(now rimewatch.Time) wire.HealthSummary {
 	}
 }
 
-// DeviceHealth is a device's score, 0–100, and what takes points from it. A
-// device that was never heard of has the full score and no drivers.
+// DeviceHealth returns a device's score, 0–100, and the drivers that lower it. A device that was
+// never heard has the full score and no drivers.
 func (s *Service) DeviceHealth(deviceID int64) (score float64, drivers []health.Driver) {
 	score = 100
 	now := s.clock()
@@ -91,7 +91,7 @@ func (s *Service) DeviceHealth(deviceID int64) (score float64, drivers []health.
 	return score, drivers
 }
 
-// DeviceCompliance is what is known of a device's last 24 h.
+// DeviceCompliance returns the compliance of a device in the last 24 h.
 func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	now := s.clock()
 	s.look(deviceID, func(u *unit, state *engine.State) {
@@ -100,14 +100,14 @@ func (s *Service) DeviceCompliance(deviceID int64) (c health.Compliance) {
 	return c
 }
 
-// DeviceExposure is how long a device was out of limits in the last 24 h.
+// DeviceExposure returns how long a device was out of limits in the last 24 h.
 func (s *Service) DeviceExposure(deviceID int64) (e health.Exposure) {
 	now := s.clock()
 	s.look(deviceID, func(u *unit, state *engine.State) { e = state.Health.Exposure(&u.Config.Health, now) })
 	return e
 }
 
-// DeviceZone is what a device's product zone does while no alert is raised.
+// DeviceZone returns the state of a device's product zone while no alert is raised.
 func (s *Service) DeviceZone(deviceID int64) (z wire.ZoneState) {
 	s.look(deviceID, func(u *unit, state *engine.State) {
 		z.OutOfLimitsSince, z.AlertAt = state.Alert.OutOfLimits(&u.Config.Alert)
@@ -129,7 +129,7 @@ func (s *Service) DeviceSilence(deviceID int64) (x presence.Silence) {
 	return x
 }
 
-// DeviceClock is how far a device's clock runs behind, 0 = nothing is known of that, and
+// DeviceClock returns how far a device's clock runs behind, 0 = not known, and
 // whether its readings come from senders whose clocks differ.
 func (s *Service) DeviceClock(deviceID int64) (behind rimewatch.Time, several bool) {
 	s.look(deviceID, func(_ *unit, state *engine.State) { behind, several = state.Behind(), state.SeveralClocks() })

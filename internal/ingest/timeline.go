@@ -8,19 +8,19 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// tell adds a line to the timeline of an alert of the group. by is "" when the
+// addTransition adds a line to the timeline of an alert of the group. by is "" when the
 // service itself did it.
-func (g *group) tell(kind rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time, by, note string) {
+func (g *group) addTransition(kind rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time, by, note string) {
 	effects := &g.result
 	effects.Transitions = append(effects.Transitions, rimewatch.AlertTransition{
 		WorkspaceID: row.WorkspaceID, AlertID: row.ID, Kind: kind, At: now, Severity: row.Severity, Actor: by, Note: note, Facts: row,
 	})
 }
 
-// happened is tell, and news of it. what is "" where the alert only says more.
-func (g *group) happened(what rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time) {
+// addEvent is addTransition with an event. what is "" where only members of the alert changed.
+func (g *group) addEvent(what rimewatch.TransitionKind, row *rimewatch.Alert, now rimewatch.Time) {
 	if what != "" {
-		g.tell(what, row, now, "", "")
+		g.addTransition(what, row, now, "", "")
 	}
 	g.events.Alerts = append(g.events.Alerts, publish.AlertOf(what, row))
 }
@@ -29,7 +29,7 @@ func (g *group) happened(what rimewatch.TransitionKind, row *rimewatch.Alert, no
 // notified of them is decided anew.
 func (g *group) moved(alerts []*rimewatch.Alert, from rimewatch.Place, now rimewatch.Time) {
 	for _, row := range alerts {
-		g.happened(rimewatch.TransitionMoved, row, now)
+		g.addEvent(rimewatch.TransitionMoved, row, now)
 		g.result.Transitions[len(g.result.Transitions)-1].From = &from
 	}
 }
@@ -44,7 +44,7 @@ func (g *group) audit(workspaceID int64, now rimewatch.Time, who, action, subjec
 	g.result.Audit = append(g.result.Audit, e)
 }
 
-// auditAlert adds what a person did to an alert.
+// auditAlert adds a person's change of an alert.
 func (g *group) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time) {
 	d := store.Fields{"type": a.Type, "severity": a.Severity}
 	for name, text := range map[string]string{"device": op.found.DeviceSerial, "note": op.note, "verdict": string(op.verdict)} {
@@ -58,7 +58,7 @@ func (g *group) auditAlert(op *alertOp, a *rimewatch.Alert, now rimewatch.Time) 
 	g.audit(a.WorkspaceID, now, op.who, "alert."+string(op.does), fmt.Sprintf("alert %d", a.ID), d)
 }
 
-// detailOf returns the parts of a device that people change.
+// detailOf returns the members of a device that people change.
 func detailOf(d *rimewatch.Device) store.Fields {
 	limits := d.Limits
 	if limits.Empty() {
@@ -71,7 +71,7 @@ func detailOf(d *rimewatch.Device) store.Fields {
 	return detail
 }
 
-// auditDevice adds what a person did to a device. A change of nothing leaves no
+// auditDevice adds a person's change of a device. A change of nothing leaves no
 // entry.
 func (g *group) auditDevice(op *deviceOp, now rimewatch.Time) {
 	d := &op.Device

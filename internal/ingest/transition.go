@@ -65,7 +65,7 @@ func (e *evaluator) transition(st *staged, t *alert.Transition, replacement int6
 		}
 	}
 	e.putAlert(st.Device.Alerts, &st.Alerts, i, row)
-	e.group.happened(t.Kind, row, now)
+	e.group.addEvent(t.Kind, row, now)
 }
 
 // inhibitWarning notes that the device's prediction inhibits its i-th alert, or that of a unit that does not
@@ -127,7 +127,7 @@ func (e *evaluator) inhibit(st *staged, i int, by *rimewatch.Alert, now rimewatc
 		kind = rimewatch.TransitionSuppressed
 	}
 	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	e.group.happened(kind, &row, now)
+	e.group.addEvent(kind, &row, now)
 }
 
 // inhibitedBy reports whether an alert says already what inhibits it, nil =
@@ -157,7 +157,7 @@ func (e *evaluator) endAck(shared []*rimewatch.Alert, alerts *[]*rimewatch.Alert
 	row := *(*alerts)[i]
 	row.AcknowledgedAt, row.AcknowledgedBy, row.AckExpiresAt = 0, "", 0
 	e.putAlert(shared, alerts, i, &row)
-	e.group.happened(rimewatch.TransitionAckExpired, &row, now)
+	e.group.addEvent(rimewatch.TransitionAckExpired, &row, now)
 }
 
 // ackEnds returns when the first acknowledgement of active alerts ends, 0 = none
@@ -182,7 +182,7 @@ func (e *evaluator) supersede(st *staged, i int, now rimewatch.Time) {
 	row.Status, row.Resolution, row.ResolvedAt = rimewatch.AlertResolved, rimewatch.ResolvedSuperseded, now
 	row.Ending = rimewatch.EndedRemoved
 	e.putAlert(st.Device.Alerts, &st.Alerts, i, &row)
-	e.group.happened(rimewatch.TransitionResolved, &row, now)
+	e.group.addEvent(rimewatch.TransitionResolved, &row, now)
 }
 
 func alertAt(alerts []*rimewatch.Alert, id int64) int {

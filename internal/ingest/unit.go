@@ -9,7 +9,7 @@ import (
 // unit is one device as the write path knows it.
 type unit = fleet.Device[about]
 
-// about is what the write path keeps of a device beside its state.
+// about is the write path's own data of a device, besides its state.
 type about struct {
 	siteID   int64          // 0 = none
 	sharedAt rimewatch.Time // when its share was made

@@ -8,11 +8,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// leastAway is the shortest time without a watch that moves deadlines: four ticks.
+// leastAway is the shortest downtime that moves deadlines: four ticks.
 const leastAway = 2 * rimewatch.Second
 
-// watch notes that the service hears its devices again, or still, at now. A time in which
-// it could not is a downtime: it was not running, the store took no writes, or the
+// watch records that the service hears its devices again, or still, at now. A time in which it
+// could not is a downtime: it was not running, the store took no writes, or the
 // process stood still (stopped, or one commit took that long). The downtime is durable
 // before anything is evaluated at now. An error means that the store still takes no writes.
 func (w *writer) watch(now rimewatch.Time) error {
@@ -35,7 +35,7 @@ func (w *writer) watch(now rimewatch.Time) error {
 	return nil
 }
 
-// addDowntime records that nobody watched until a moment. Every deadline moves by it.
+// addDowntime records a downtime until a moment. Every deadline moves by it.
 func (w *writer) addDowntime(until rimewatch.Time) error {
 	down := store.Downtime{From: w.watched, To: until}
 	if err := w.store.AddDowntime(context.Background(), down); err != nil {
@@ -46,7 +46,7 @@ func (w *writer) addDowntime(until rimewatch.Time) error {
 	return nil
 }
 
-// markAlive records that somebody watches at now.
+// markAlive records that the service runs at now.
 func (w *writer) markAlive(now rimewatch.Time) error {
 	err := w.store.MarkAlive(context.Background(), now)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// writer is what the writer goroutine alone may touch, and recovery before it
-// runs.
+// writer is the state of the writer goroutine; only recovery touches it before that runs.
 //
 // Two groups may be under way: while one is written and synced by the committer,
 // the next is gathered, staged and evaluated upon it. Groups are made durable,
@@ -29,16 +28,16 @@ type writer struct {
 	ended    chan *group
 	ticks    []store.Input // of passTime, kept for the next slice
 
-	stragglers stragglers
-	away       bool // the store did not take a group, and nothing was written since
-	steps      clockwork
-	watched    rimewatch.Time // up to when devices could be heard, but for the downtimes
-	lastAlive  rimewatch.Time // when that was recorded last
+	pending   pendingReplay
+	away      bool // the store did not take a group, and nothing was written since
+	steps     clockSteps
+	watched   rimewatch.Time // up to when devices could be heard, but for the downtimes
+	lastAlive rimewatch.Time // when that was recorded last
 }
 
 func newWriter(b *base, in *inbox, k *known, f *fleet.Fleet[about]) *writer {
 	w := &writer{base: b, inbox: in, known: k, fleet: f, eval: newEvaluator(b, k, f), handOver: make(chan *group), ended: make(chan *group, 1)}
-	w.steps.w, w.stragglers.w = w, w
+	w.steps.w, w.pending.w = w, w
 	return w
 }
 
@@ -59,7 +58,7 @@ func (w *writer) write() {
 	go func() {
 		defer close(committer)
 		for g := range w.handOver {
-			w.land(g)
+			w.commitGroup(g)
 			w.ended <- g
 		}
 	}()
@@ -90,7 +89,7 @@ func (w *writer) write() {
 	}
 }
 
-// finish commits what was queued before the stop.
+// finish commits the requests that were queued before the stop.
 func (w *writer) finish() {
 	for {
 		select {
@@ -121,11 +120,11 @@ func (w *writer) drain() {
 	}
 }
 
-// end takes note of how the group under way ended.
+// end takes the outcome of the group under way.
 func (w *writer) end(g *group) {
 	w.underway = nil
 	if g.err != nil {
-		w.takeBack(g.err, g)
+		w.rollBack(g.err, g)
 		return
 	}
 	recycle(&w.spare, g)
@@ -149,7 +148,7 @@ func (w *writer) commit(first *request, ticks []store.Input) bool {
 	if len(ticks) > 0 {
 		g.store.Parts = append(g.store.Parts, ticks)
 	}
-	if first == nil || len(w.eval.orphans) > 0 { // time, a site or an orphan
+	if first == nil || len(w.eval.orphanedAlerts) > 0 { // time, a site or an orphaned alert
 		w.drain()
 		g.alone = true
 	}
@@ -202,7 +201,7 @@ func (w *writer) take(r *request) int {
 	w.inbox.waiting.Add(-int64(n))
 	g.requests = append(g.requests, r)
 	if len(r.devices) > 0 || r.alert != nil || r.settings != nil || r.clock != nil || r.siteGone != 0 {
-		w.drain() // what follows looks at how things stand
+		w.drain() // the request depends on the effects of earlier groups
 		g.alone = true
 	}
 	for _, op := range r.devices {
@@ -231,7 +230,7 @@ func (w *writer) process(g *group) bool {
 	if len(g.requests) > 0 && g.requests[0].setsBack() {
 		g.store.Now, g.store.Back = g.store.Now+g.requests[0].clock.by, true
 	}
-	for _, r := range g.requests { // by the settings that hold once all of them have been taken
+	for _, r := range g.requests { // by the settings in force once all of them have been taken
 		for _, op := range r.devices {
 			op.encode(w.eval)
 		}
@@ -257,7 +256,7 @@ func (w *writer) process(g *group) bool {
 		w.underway = nil
 		if before.err != nil {
 			g.commit.Discard()
-			w.takeBack(before.err, g, before)
+			w.rollBack(before.err, g, before)
 			return false
 		}
 		recycle(&w.spare, before)
@@ -268,18 +267,18 @@ func (w *writer) process(g *group) bool {
 		w.refuse(g, err)
 	case lost != nil:
 		g.commit.Discard()
-		w.takeBack(lost, g)
+		w.rollBack(lost, g)
 		return false
 	case !meaning:
 		g.commit.Discard()
 		g.answer(nil)
 		recycle(&w.spare, g)
 	case g.alone:
-		if w.land(g); g.err != nil {
-			w.takeBack(g.err, g)
+		if w.commitGroup(g); g.err != nil {
+			w.rollBack(g.err, g)
 			return false
 		}
-		w.eval.orphans = nil
+		w.eval.orphanedAlerts = nil
 		recycle(&w.spare, g)
 	default:
 		w.underway = g
@@ -296,9 +295,9 @@ func (w *writer) refuse(g *group, err error) {
 	recycle(&w.spare, g)
 }
 
-// land makes a group durable, shows it and answers those who wait for it. The
+// commitGroup makes a group durable, publishes it and answers its callers. The
 // committer calls it, and the writer for a group that is alone.
-func (w *writer) land(g *group) {
+func (w *writer) commitGroup(g *group) {
 	g.err = g.commit.Commit(context.Background(), &g.result)
 	if took := time.Since(g.began).Nanoseconds(); took > w.known.worst.Load() {
 		w.known.worst.Store(took)
@@ -319,7 +318,7 @@ func (w *writer) land(g *group) {
 		if g.store.Back {
 			w.steps.committed(g)
 		}
-		w.eval.touchSites(g)
+		w.eval.markSites(g)
 	}
 	w.fleet.Unlock()
 	w.cfg.Publisher.Publish(&g.events)
@@ -337,7 +336,7 @@ func (w *writer) passTime() {
 		w.troubled("write to the store", err)
 		return
 	}
-	if len(w.eval.orphans) > 0 {
+	if len(w.eval.orphanedAlerts) > 0 {
 		w.commit(nil, nil)
 	}
 	for {

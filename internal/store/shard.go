@@ -70,8 +70,8 @@ type Holding struct {
 	Since         rimewatch.Time
 }
 
-// Standing is how the servers of a database stand.
-type Standing struct {
+// ClusterState is how the servers of a database stand.
+type ClusterState struct {
 	Now      rimewatch.Time // by the database's clock
 	Members  []Member       // by name
 	Holdings []Holding      // by shard
@@ -79,7 +79,7 @@ type Standing struct {
 
 // Failures returns how often the members that are heard of could not open a shard, and why
 // one of them could not.
-func (s *Standing) Failures(shard int64) (times int, why string) {
+func (s *ClusterState) Failures(shard int64) (times int, why string) {
 	for i := range s.Members {
 		if f := s.Members[i].FailedAt(shard); f.Times > 0 {
 			times, why = times+f.Times, f.Why
@@ -90,6 +90,6 @@ func (s *Standing) Failures(shard int64) (times int, why string) {
 
 // Silent reports whether a member has not been heard of for so long that others
 // may take its shards.
-func (s *Standing) Silent(m *Member) bool {
+func (s *ClusterState) Silent(m *Member) bool {
 	return int64(s.Now)-m.Beat >= GoneAfter.Milliseconds()
 }

@@ -254,7 +254,7 @@ func (f *fleet) aheadOfPart(m *blocks, parts [][]store.Input, i int) {
 
 func (f *fleet) askEnd(m *blocks, in *store.Input) {
 	if d := f.byID.Get(in.DeviceID); d != nil {
-		d.head.rows.ask(m)
+		d.head.rows.prefetchEnd(m)
 	}
 }
 
@@ -359,7 +359,7 @@ func (t *touch) take(in *store.Input, size int) {
 
 // stored reports whether a reading of that moment exists, staged ones included.
 func (c *commit) stored(d *device, at rimewatch.Time) (bool, error) {
-	if at > max(d.reach(), d.live.at) && at > d.head.newest {
+	if at > max(d.latestFuture(), d.live.at) && at > d.head.newest {
 		return false, nil
 	}
 	if d.head.has(&c.s.heads, at) {

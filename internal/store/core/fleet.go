@@ -16,22 +16,22 @@ import (
 type fleet struct {
 	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
 	byID       dense.Index[device]
-	workspaces map[int64]*roster
+	workspaces map[int64]*workspaceDevices
 	sites      map[int64]*rimewatch.Site
 	types      map[string]string
 }
 
-// roster is one workspace's devices.
-type roster struct {
+// workspaceDevices is one workspace's devices.
+type workspaceDevices struct {
 	bySerial serials
-	list     []*device // by id
-	sheets   []*sheet  // likewise
+	list     []*device    // by id
+	blocks   []*listBlock // likewise
 }
 
 type device struct {
-	row   row    // replaced as a whole
-	sheet *sheet // nil = in no list
-	more  *more  // nil = it says no more than most
+	row    row        // replaced as a whole
+	block  *listBlock // nil = in no list
+	extras *extras    // nil = none
 
 	// What changes with its readings holds no pointers: the collector is done with a
 	// device before it comes to that.
@@ -92,28 +92,28 @@ func (r *row) device() rimewatch.Device {
 func (f *fleet) setBack(now rimewatch.Time) {
 	for d := range f.byID.All() {
 		if d.live.at > now {
-			d.say().reach = max(d.reach(), d.live.at)
+			d.allocExtras().reach = max(d.latestFuture(), d.live.at)
 		}
 	}
 }
 
 // ahead reports whether a moment lies in the future since the clock was set back.
 func (d *device) ahead(at, now rimewatch.Time) bool {
-	return d.reach() != 0 && at > now+rimewatch.FutureTolerance
+	return d.latestFuture() != 0 && at > now+rimewatch.FutureTolerance
 }
 
 func newFleet() fleet {
 	return fleet{
-		workspaces: make(map[int64]*roster),
+		workspaces: make(map[int64]*workspaceDevices),
 		sites:      make(map[int64]*rimewatch.Site),
 		types:      make(map[string]string),
 	}
 }
 
-func (f *fleet) roster(workspaceID int64) *roster {
+func (f *fleet) devicesOf(workspaceID int64) *workspaceDevices {
 	r := f.workspaces[workspaceID]
 	if r == nil {
-		r = new(roster)
+		r = new(workspaceDevices)
 		f.workspaces[workspaceID] = r
 	}
 	return r
@@ -145,7 +145,7 @@ func (f *fleet) room(workspaceID int64, more, most int) error {
 
 // put inserts a device or replaces its row.
 func (f *fleet) put(put *rimewatch.Device) {
-	r := f.roster(put.WorkspaceID)
+	r := f.devicesOf(put.WorkspaceID)
 	d := f.byID.Get(put.ID)
 	if d == nil {
 		d = newDevice(put)
@@ -155,7 +155,7 @@ func (f *fleet) put(put *rimewatch.Device) {
 		r.bySerial.remove(d.row.Key)
 		d.row = rowOf(put)
 	}
-	d.sheet.texts.Store(nil)
+	d.block.texts.Store(nil)
 	f.intern(d)
 	r.bySerial.put(d.row.Identity)
 }
@@ -178,7 +178,7 @@ func (f *fleet) loadDevices(parts [][]*device) {
 		}
 	}
 	for id, n := range sizes {
-		r := &roster{list: make([]*device, 0, n)}
+		r := &workspaceDevices{list: make([]*device, 0, n)}
 		r.bySerial.reserve(n)
 		f.workspaces[id] = r
 	}
@@ -202,14 +202,14 @@ func (d *device) compareID(id int64) int { return cmp.Compare(d.row.ID, id) }
 // remove takes a deleted device out. Its unsealed readings stay reachable by
 // id until they are sealed.
 func (f *fleet) remove(d *device) {
-	r := f.roster(d.row.WorkspaceID)
+	r := f.devicesOf(d.row.WorkspaceID)
 	r.bySerial.remove(d.row.Key)
 	r.drop(d)
 }
 
 func (f *fleet) view(d *device, v *rimewatch.DeviceView) {
 	v.Device = d.row.device()
-	d.tell(&v.Live)
+	d.fillLive(&v.Live)
 	if len(v.Offsets) > 0 {
 		v.Latest.Correct(v.Offsets)
 		if v.CurrentTempAt != 0 {

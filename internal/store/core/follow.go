@@ -20,9 +20,9 @@ type follower struct {
 // and what people set it looks for by itself when it joins.
 func (f follower) Moved() int64 { return f.moved.Load() }
 
-// Still has what need not be done now (sealing, trimming the log) wait for a while, so
+// Quiesce has what need not be done now (sealing, trimming the log) wait for a while, so
 // that less Moved: it returns when nothing of that is under way.
-func (f follower) Still(d time.Duration) {
+func (f follower) Quiesce(d time.Duration) {
 	q := &f.core.seal
 	q.still.Add(1)
 	time.AfterFunc(d, func() {

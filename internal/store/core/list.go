@@ -12,27 +12,27 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// sheet is what lists filter by of a workspace's devices with ids of one range,
+// listBlock is what lists filter by of a workspace's devices with ids of one range,
 // side by side: devices lie anywhere in memory, and looking at each of a million
 // takes longer than anybody waits for a list.
-type sheet struct {
-	first  int64 // of the range, which is sheetIDs long
+type listBlock struct {
+	first  int64 // of the range, which is blockIDs long
 	n      int   // devices
-	online [sheetIDs]bool
+	online [blockIDs]bool
 	// reported marks those that have a reading.
-	reported [sheetIDs]bool
-	texts    atomic.Pointer[sheetTexts] // nil = there are none, or a device has changed since
+	reported [blockIDs]bool
+	texts    atomic.Pointer[blockTexts] // nil = there are none, or a device has changed since
 }
 
 const (
-	sheetIDs = 1024
-	// sheetsAtOnce is how many are searched under one hold of the lock.
-	sheetsAtOnce = 8
+	blockIDs = 1024
+	// blocksAtOnce is how many are searched under one hold of the lock.
+	blocksAtOnce = 8
 )
 
-// sheetTexts are the devices of a sheet in the order of their ids. They are never
+// blockTexts are the devices of a block in the order of their ids. They are never
 // changed.
-type sheetTexts struct {
+type blockTexts struct {
 	offsets []uint16 // of the ids
 	text    []byte   // serial and name of each, in lower case
 	ends    []int    // in text
@@ -42,24 +42,24 @@ type sheetTexts struct {
 // that nothing is found across two of them.
 const between = 0xff
 
-// sheetOf returns the sheet for an id, making one where there is none.
-func (r *roster) sheetOf(id int64) *sheet {
-	first := id / sheetIDs * sheetIDs
-	i, found := slices.BinarySearchFunc(r.sheets, first, (*sheet).compare)
+// blockOf returns the block for an id, making one where there is none.
+func (r *workspaceDevices) blockOf(id int64) *listBlock {
+	first := id / blockIDs * blockIDs
+	i, found := slices.BinarySearchFunc(r.blocks, first, (*listBlock).compare)
 	if !found {
-		r.sheets = slices.Insert(r.sheets, i, &sheet{first: first})
+		r.blocks = slices.Insert(r.blocks, i, &listBlock{first: first})
 	}
-	return r.sheets[i]
+	return r.blocks[i]
 }
 
-func (x *sheet) compare(first int64) int { return cmp.Compare(x.first, first) }
+func (x *listBlock) compare(first int64) int { return cmp.Compare(x.first, first) }
 
-// textsOf returns the texts of a sheet, whose devices are given.
-func (x *sheet) textsOf(devices []*device) *sheetTexts {
+// textsOf returns the texts of a block, whose devices are given.
+func (x *listBlock) textsOf(devices []*device) *blockTexts {
 	if t := x.texts.Load(); t != nil {
 		return t
 	}
-	t := &sheetTexts{}
+	t := &blockTexts{}
 	for _, d := range devices {
 		t.offsets = append(t.offsets, uint16(d.row.ID-x.first))
 		t.text = append(append(append(t.text, between), d.row.Key...), between)
@@ -70,10 +70,10 @@ func (x *sheet) textsOf(devices []*device) *sheetTexts {
 	return t
 }
 
-// put takes a device into its roster's list and sheet.
-func (r *roster) put(d *device) {
-	d.sheet = r.sheetOf(d.row.ID)
-	d.sheet.n++
+// put takes a device into its roster's list and block.
+func (r *workspaceDevices) put(d *device) {
+	d.block = r.blockOf(d.row.ID)
+	d.block.n++
 	if n := len(r.list); n == 0 || r.list[n-1].row.ID < d.row.ID {
 		r.list = append(r.list, d)
 		return
@@ -82,17 +82,17 @@ func (r *roster) put(d *device) {
 	r.list = slices.Insert(r.list, i, d)
 }
 
-// drop takes a device out of its roster's list and sheet.
-func (r *roster) drop(d *device) {
+// drop takes a device out of its roster's list and block.
+func (r *workspaceDevices) drop(d *device) {
 	i, found := slices.BinarySearchFunc(r.list, d.row.ID, (*device).compareID)
 	if !found {
 		return
 	}
 	r.list = slices.Delete(r.list, i, i+1)
-	d.sheet.texts.Store(nil)
-	if d.sheet.n--; d.sheet.n == 0 {
-		i, _ := slices.BinarySearchFunc(r.sheets, d.sheet.first, (*sheet).compare)
-		r.sheets = slices.Delete(r.sheets, i, i+1)
+	d.block.texts.Store(nil)
+	if d.block.n--; d.block.n == 0 {
+		i, _ := slices.BinarySearchFunc(r.blocks, d.block.first, (*listBlock).compare)
+		r.blocks = slices.Delete(r.blocks, i, i+1)
 	}
 }
 
@@ -157,26 +157,26 @@ func (f *fleet) plainList(workspaceID int64, p store.Page) (list []rimewatch.Dev
 	return list, len(r.list)
 }
 
-// next searches the next sheets; false when there are no more.
-func (x *search) next(r *roster) bool {
+// next searches the next blocks; false when there are no more.
+func (x *search) next(r *workspaceDevices) bool {
 	if r == nil {
 		return false
 	}
-	i, _ := slices.BinarySearchFunc(r.sheets, x.after+1, (*sheet).compare)
+	i, _ := slices.BinarySearchFunc(r.blocks, x.after+1, (*listBlock).compare)
 	begin := 0
-	for _, sh := range r.sheets[:i] {
+	for _, sh := range r.blocks[:i] {
 		begin += sh.n
 	}
-	for _, sh := range r.sheets[i:min(i+sheetsAtOnce, len(r.sheets))] {
-		x.sheet(sh, r.list[begin:begin+sh.n])
+	for _, sh := range r.blocks[i:min(i+blocksAtOnce, len(r.blocks))] {
+		x.block(sh, r.list[begin:begin+sh.n])
 		begin += sh.n
-		x.after = sh.first + sheetIDs - 1
+		x.after = sh.first + blockIDs - 1
 	}
-	return i+sheetsAtOnce < len(r.sheets)
+	return i+blocksAtOnce < len(r.blocks)
 }
 
-// sheet searches one of them, whose devices are given.
-func (x *search) sheet(sh *sheet, devices []*device) {
+// block searches one of them, whose devices are given.
+func (x *search) block(sh *listBlock, devices []*device) {
 	t := sh.textsOf(devices)
 	if len(x.query) == 0 {
 		for k := range devices {
@@ -195,9 +195,9 @@ func (x *search) sheet(sh *sheet, devices []*device) {
 	}
 }
 
-// look takes the k-th device of a sheet, which the query finds, if it passes all
+// look takes the k-th device of a block, which the query finds, if it passes all
 // filters.
-func (x *search) look(sh *sheet, t *sheetTexts, devices []*device, k int) {
+func (x *search) look(sh *listBlock, t *blockTexts, devices []*device, k int) {
 	offset := t.offsets[k]
 	if x.Status != "" && sh.online[offset] != (x.Status == rimewatch.Online) {
 		return

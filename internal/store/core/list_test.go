@@ -15,7 +15,7 @@ import (
 // renamed and fall silent is what a look at each of them finds.
 func TestSearch(t *testing.T) {
 	const (
-		ids = 5 * sheetIDs
+		ids = 5 * blockIDs
 		now = rimewatch.Time(1_790_000_000_000)
 	)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -34,7 +34,7 @@ func TestSearch(t *testing.T) {
 				alive[id] = d
 				s.fleet.put(d)
 			case d == nil:
-			case random.IntN(200) == 0 || id/sheetIDs == 2 && round == 4: // a whole sheet goes
+			case random.IntN(200) == 0 || id/blockIDs == 2 && round == 4: // a whole block goes
 				delete(alive, id)
 				s.fleet.remove(s.fleet.byID.Get(id))
 			case random.IntN(4) == 0:
@@ -82,7 +82,7 @@ func TestSearch(t *testing.T) {
 }
 
 func naive(s *Core, alive map[int64]*rimewatch.Device, f store.DeviceFilter, p store.Page) (out []int64, total int) {
-	for id := range int64(5*sheetIDs + 1) {
+	for id := range int64(5*blockIDs + 1) {
 		d := alive[id]
 		if d == nil || d.WorkspaceID != 1 {
 			continue

@@ -21,8 +21,8 @@ type live struct {
 	frozen       bool
 }
 
-// more is what few devices have.
-type more struct {
+// extras is what few devices have.
+type extras struct {
 	optional      []float64 // of the newest reading
 	battery, rssi *float64
 	uptime        *int64
@@ -34,19 +34,19 @@ type more struct {
 	reach rimewatch.Time
 }
 
-func (d *device) reach() rimewatch.Time {
-	if d.more == nil {
+func (d *device) latestFuture() rimewatch.Time {
+	if d.extras == nil {
 		return 0
 	}
-	return d.more.reach
+	return d.extras.reach
 }
 
 // latest is the newest reading of a device.
 func (d *device) latest() rimewatch.Reading {
 	l := &d.live
 	r := rimewatch.Reading{At: l.at, ReceivedAt: l.receivedAt, Values: l.values, Present: l.present, Faults: l.faults, Flags: l.flags}
-	if d.more != nil {
-		r.Optional = d.more.optional
+	if d.extras != nil {
+		r.Optional = d.extras.optional
 	}
 	return r
 }
@@ -55,11 +55,11 @@ func (d *device) latest() rimewatch.Reading {
 func (d *device) setLatest(r *rimewatch.Reading) {
 	l := &d.live
 	l.at, l.receivedAt, l.values, l.present, l.faults, l.flags = r.At, r.ReceivedAt, r.Values, r.Present, r.Faults, r.Flags
-	if d.more != nil || r.Optional != nil {
-		d.say().optional = r.Optional
+	if d.extras != nil || r.Optional != nil {
+		d.allocExtras().optional = r.Optional
 	}
-	if d.sheet != nil {
-		d.sheet.reported[d.row.ID-d.sheet.first] = r.At != 0
+	if d.block != nil {
+		d.block.reported[d.row.ID-d.block.first] = r.At != 0
 	}
 }
 
@@ -69,25 +69,25 @@ func (d *device) show(p *rimewatch.Presence) {
 	l.online, l.frozen = p.Status == rimewatch.Online, p.Frozen
 	l.statusAt, l.seenAt, l.heartbeatAt = p.StatusChangedAt, p.LastSeenAt, p.LastHeartbeatAt
 	l.offlineAfter, l.interval = int32(p.OfflineAfterS), p.IntervalS
-	if d.more != nil || p.BatteryLow || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil || p.ZoneTempAt != 0 {
-		m := d.say()
+	if d.extras != nil || p.BatteryLow || p.BatteryPct != nil || p.RSSI != nil || p.UptimeS != nil || p.ZoneTempAt != 0 {
+		m := d.allocExtras()
 		m.battery, m.rssi, m.uptime, m.low = p.BatteryPct, p.RSSI, p.UptimeS, p.BatteryLow
 		m.zone, m.zoneAt = p.ZoneTemp, p.ZoneTempAt
 	}
-	if d.sheet != nil {
-		d.sheet.online[d.row.ID-d.sheet.first] = l.online
+	if d.block != nil {
+		d.block.online[d.row.ID-d.block.first] = l.online
 	}
 }
 
-func (d *device) say() *more {
-	if d.more == nil {
-		d.more = new(more)
+func (d *device) allocExtras() *extras {
+	if d.extras == nil {
+		d.extras = new(extras)
 	}
-	return d.more
+	return d.extras
 }
 
-// tell fills in what is known of the device now.
-func (d *device) tell(to *rimewatch.Live) {
+// fillLive fills in what is known of the device now.
+func (d *device) fillLive(to *rimewatch.Live) {
 	l := &d.live
 	*to = rimewatch.Live{
 		Presence: rimewatch.Presence{
@@ -99,7 +99,7 @@ func (d *device) tell(to *rimewatch.Live) {
 	if l.online {
 		to.Status = rimewatch.Online
 	}
-	if m := d.more; m != nil {
+	if m := d.extras; m != nil {
 		to.BatteryPct, to.RSSI, to.UptimeS, to.BatteryLow = m.battery, m.rssi, m.uptime, m.low
 		to.ZoneTemp, to.ZoneTempAt = m.zone, m.zoneAt
 	}

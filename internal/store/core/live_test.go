@@ -33,11 +33,11 @@ func TestTell(t *testing.T) {
 		d.setLatest(&want.Latest)
 		d.live.temp, d.live.tempAt, d.live.alerts = want.CurrentTemp, want.CurrentTempAt, int32(want.ActiveAlerts)
 		var got rimewatch.Live
-		d.tell(&got)
+		d.fillLive(&got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if want.BatteryPct == nil && d.more != nil && d.more.optional != nil {
+		if want.BatteryPct == nil && d.extras != nil && d.extras.optional != nil {
 			t.Error("what it said before is kept")
 		}
 	}

@@ -148,8 +148,8 @@ func (t *tape) clear(m *blocks) {
 	*t = tape{}
 }
 
-// ask lets the processor fetch where the next bytes will be put.
-func (t *tape) ask(m *blocks) {
+// prefetchEnd lets the processor fetch where the next bytes will be put.
+func (t *tape) prefetchEnd(m *blocks) {
 	if t.size > 0 {
 		prefetch.Of(m.at(t.last))
 	}

@@ -206,14 +206,14 @@ func applicationName(node string) string {
 }
 
 // Beat records that this node is alive, and returns how things stand.
-func (db *Database) Beat(ctx context.Context, self *store.Member) (v store.Standing, err error) {
+func (db *Database) Beat(ctx context.Context, self *store.Member) (v store.ClusterState, err error) {
 	return db.look(ctx, self)
 }
 
 // Look looks how things stand.
-func (db *Database) Look(ctx context.Context) (store.Standing, error) { return db.look(ctx, nil) }
+func (db *Database) Look(ctx context.Context) (store.ClusterState, error) { return db.look(ctx, nil) }
 
-func (db *Database) look(ctx context.Context, self *store.Member) (v store.Standing, err error) {
+func (db *Database) look(ctx context.Context, self *store.Member) (v store.ClusterState, err error) {
 	d := db.disk
 	failed := ""
 	if self != nil && len(self.Failed) > 0 {
@@ -256,10 +256,10 @@ func (db *Database) look(ctx context.Context, self *store.Member) (v store.Stand
 	return v, err
 }
 
-// Bury takes a member off the list that was last heard of at beat, and breaks its
+// RemoveMember takes a member off the list that was last heard of at beat, and breaks its
 // connections to the database: what it has begun ends. One that lives after all
 // comes back with its next beat, without its shards.
-func (db *Database) Bury(ctx context.Context, name string, beat int64) error {
+func (db *Database) RemoveMember(ctx context.Context, name string, beat int64) error {
 	d := db.disk
 	return d.with(ctx, d.accounts, func(c *pgx.Conn) error {
 		tag, err := c.Exec(ctx, "DELETE FROM node WHERE name = $1 AND beat = $2", name, beat)

@@ -11,7 +11,7 @@ import (
 )
 
 // LookAt looks how things stand in a database, without becoming a member.
-func LookAt(ctx context.Context, url string) (v store.Standing, err error) {
+func LookAt(ctx context.Context, url string) (v store.ClusterState, err error) {
 	in, err := Inspect(ctx, url, false)
 	if err != nil {
 		return v, err

@@ -153,7 +153,7 @@ func TestTakeOnce(t *testing.T) {
 
 func TestMembers(t *testing.T) {
 	a, b := divided(t)
-	see := func(want ...string) store.Standing {
+	see := func(want ...string) store.ClusterState {
 		t.Helper()
 		v, err := b.Look(t.Context())
 		if err != nil {
@@ -182,11 +182,11 @@ func TestMembers(t *testing.T) {
 	if times, why := v.Failures(3); times != 2 || why != "broken" {
 		t.Errorf("a shard that could not be opened twice could not %d times: %q", times, why)
 	}
-	if err := b.Bury(t.Context(), a.Name(), v.Members[0].Beat-1); err != nil { // it was heard of since
+	if err := b.RemoveMember(t.Context(), a.Name(), v.Members[0].Beat-1); err != nil { // it was heard of since
 		t.Fatal(err)
 	}
 	see("http://a")
-	if err := b.Bury(t.Context(), a.Name(), v.Members[0].Beat); err != nil {
+	if err := b.RemoveMember(t.Context(), a.Name(), v.Members[0].Beat); err != nil {
 		t.Fatal(err)
 	}
 	see()

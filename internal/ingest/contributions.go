@@ -6,9 +6,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/fleet"
 )
 
-// shares keep up what the units contribute to their fleets. Of the writer
-// goroutine.
-type shares struct {
+// contributions keep the units' contributions to their fleets up to date. Of the writer goroutine.
+type contributions struct {
 	known *known
 	fleet *fleet.Fleet[about]
 	stale []*unit // changed since their shares were made
@@ -17,7 +16,7 @@ type shares struct {
 }
 
 // changed notes that a unit's share is older than its state.
-func (x *shares) changed(u *unit) {
+func (x *contributions) changed(u *unit) {
 	if !u.Own.stale {
 		u.Own.stale = true
 		x.stale = append(x.stale, u)
@@ -39,7 +38,7 @@ const (
 // refreshAll refreshes the units that a commit has changed, and a part of all
 // others: a share ages as its window slides, so that each has its turn every
 // few minutes.
-func (x *shares) refreshAll(now rimewatch.Time) error {
+func (x *contributions) refreshAll(now rimewatch.Time) error {
 	kept := x.stale[:0]
 	var away []int64
 	for stale := x.stale; len(stale) > 0; {
@@ -71,7 +70,7 @@ func (x *shares) refreshAll(now rimewatch.Time) error {
 
 // refreshAgeing takes the next slice of all units in turn, and those that have changed
 // and whose states have left memory since.
-func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) error {
+func (x *contributions) refreshAgeing(away []int64, now rimewatch.Time) error {
 	x.fleet.Lock()
 	for range min(refreshSlice, len(x.all), len(x.all)/turnTicks+1) {
 		if x.next >= len(x.all) {
@@ -104,7 +103,7 @@ func (x *shares) refreshAgeing(away []int64, now rimewatch.Time) error {
 
 // refreshShares refreshes them while nothing else happens.
 func (e *evaluator) refreshShares(now rimewatch.Time) {
-	if err := e.shares.refreshAll(now); err != nil {
+	if err := e.contributions.refreshAll(now); err != nil {
 		e.troubled("read the states of devices", err)
 	}
 }

@@ -20,7 +20,7 @@ type testHeir struct {
 	served, dropped      atomic.Bool
 }
 
-func (g *rig) follow(ctx context.Context, shard, stream, moved int64) (Heir, error) {
+func (g *rig) follow(ctx context.Context, shard, stream, moved int64) (Successor, error) {
 	h := &testHeir{v: g.cfg.Database.(viewOf), g: g, shard: shard, stream: stream, moved: moved}
 	if g.mayFollow != nil {
 		select {
@@ -29,8 +29,8 @@ func (g *rig) follow(ctx context.Context, shard, stream, moved int64) (Heir, err
 			return nil, ctx.Err()
 		}
 	}
-	if g.heirs != nil {
-		g.heirs <- h
+	if g.successors != nil {
+		g.successors <- h
 	}
 	return h, nil
 }
@@ -68,7 +68,7 @@ func TestHeir(t *testing.T) { synctest.Test(t, testHeirReads) }
 
 func testHeirReads(t *testing.T) {
 	x, y := twoNodes(t)
-	x.heirs, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
+	x.successors, x.mayFollow = make(chan *testHeir, testShards), make(chan struct{})
 	go y.Leave()
 	time.Sleep(followFor / 2)
 	for shard := range testShards {
@@ -87,14 +87,14 @@ func testHeirReads(t *testing.T) {
 	close(x.mayFollow)
 	settle(t, map[*rig]int{x: 4})
 	for range 2 {
-		if h := <-x.heirs; !h.served.Load() {
+		if h := <-x.successors; !h.served.Load() {
 			t.Errorf("shard %d was read for nothing", h.shard)
 		}
 	}
 }
 
-// TestHeirMoved: what changes while an heir reads it is read again, and once more; what
-// an heir has read then and holds no more, it does not serve.
+// TestHeirMoved: what changes while a successor reads it is read again, and once more; what
+// a successor has read then and holds no more, it does not serve.
 func TestHeirMoved(t *testing.T) {
 	for changes := 1; changes <= followTries; changes++ {
 		t.Run(fmt.Sprint(changes), func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testHeirMoved(t, changes) }) })
@@ -103,7 +103,7 @@ func TestHeirMoved(t *testing.T) {
 
 func testHeirMoved(t *testing.T, changes int) {
 	x, y := twoNodes(t)
-	x.heirs, x.mayFollow = make(chan *testHeir, 2*followTries), make(chan struct{})
+	x.successors, x.mayFollow = make(chan *testHeir, 2*followTries), make(chan struct{})
 	go y.Leave()
 	for range changes {
 		time.Sleep(followFor / 10)
@@ -114,9 +114,9 @@ func testHeirMoved(t *testing.T, changes int) {
 	}
 	close(x.mayFollow)
 	settle(t, map[*rig]int{x: 4})
-	close(x.heirs)
+	close(x.successors)
 	served, read := 0, 0
-	for h := range x.heirs {
+	for h := range x.successors {
 		read++
 		if h.served.Load() {
 			served++
@@ -153,13 +153,13 @@ func TestHeirKept(t *testing.T) { synctest.Test(t, testHeirKept) }
 
 func testHeirKept(t *testing.T) {
 	x, y := twoNodes(t)
-	x.heirs = make(chan *testHeir, testShards)
+	x.successors = make(chan *testHeir, testShards)
 	for shard, own := range y.held {
 		y.announce(shard, own, x.inner.url)
 		break
 	}
-	h := <-x.heirs
-	time.Sleep(heirKeeps - time.Second)
+	h := <-x.successors
+	time.Sleep(successorKeeps - time.Second)
 	if h.dropped.Load() {
 		t.Error("it is dropped at once")
 	}

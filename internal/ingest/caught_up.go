@@ -8,21 +8,21 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// hear takes note of the units that came to be known. Under the lock.
-func (e *evaluator) hear() {
+// takeNews takes the units that have caught up, or could not be read, since the last call. Under the lock.
+func (e *evaluator) takeNews() {
 	news := e.fleet.News()
-	e.arrive(news.CaughtUp)
+	e.caughtUp(news.CaughtUp)
 	for _, u := range news.Anew {
-		e.findOrphans(u, e.fleet.State(u))
+		e.findOrphanedAlerts(u, e.fleet.State(u))
 	}
 	if e.fleet.Behind() == 0 && e.known.loading() {
 		close(e.known.loaded)
 	}
 }
 
-// arrive hands the store what units know that were behind, counts them and arms
-// their deadlines. Under the lock.
-func (e *evaluator) arrive(list []*unit) {
+// caughtUp writes the presence of units that were behind to the store, counts them and sets their
+// deadlines. Under the lock.
+func (e *evaluator) caughtUp(list []*unit) {
 	now := e.clock()
 	arrivals := make([]arrival, len(list))
 	for i, u := range list {
@@ -50,7 +50,7 @@ func (e *evaluator) arrive(list []*unit) {
 		e.rejudging.look(u, state)
 		e.known.total(u.WorkspaceID).replace(u, tallyOf(u.Online, u.Alerts), a.share)
 		if len(u.Alerts) > 0 || state.Verdicts != (engine.Verdicts{}) {
-			e.findOrphans(u, state)
+			e.findOrphanedAlerts(u, state)
 			for i, n := range state.Verdicts {
 				e.known.verdicts[i] += int(n)
 			}
@@ -65,25 +65,25 @@ type arrival struct {
 	due   rimewatch.Time
 }
 
-// orphan is an active alert that its device's state knows nothing of, because
+// orphanedAlert is an active alert that its device's state knows nothing of, because
 // the state was lost. Nothing would ever resolve it.
-type orphan struct {
+type orphanedAlert struct {
 	unit    *unit
 	alertID int64
 }
 
-// findOrphans looks for them among a unit's alerts.
-func (e *evaluator) findOrphans(u *unit, state *engine.State) {
+// findOrphanedAlerts finds them among a unit's alerts.
+func (e *evaluator) findOrphanedAlerts(u *unit, state *engine.State) {
 	for _, row := range u.Alerts {
 		if !state.Knows(row.Type, row.Part) {
-			e.orphans = append(e.orphans, orphan{u, row.ID})
+			e.orphanedAlerts = append(e.orphanedAlerts, orphanedAlert{u, row.ID})
 		}
 	}
 }
 
-// endOrphans resolves them inside a group.
-func (e *evaluator) endOrphans(now rimewatch.Time) {
-	for _, o := range e.orphans {
+// endOrphanedAlerts resolves them inside a group.
+func (e *evaluator) endOrphanedAlerts(now rimewatch.Time) {
+	for _, o := range e.orphanedAlerts {
 		st := e.stage(o.unit)
 		for i, row := range st.Alerts {
 			if row.ID == o.alertID && !st.State.Knows(row.Type, row.Part) {
@@ -94,8 +94,8 @@ func (e *evaluator) endOrphans(now rimewatch.Time) {
 	}
 }
 
-// appendTouched appends what the rules know of stored alerts since their rows
-// were written.
+// appendTouched appends the values of stored alerts that the rules have seen since their rows were
+// written.
 func appendTouched(touched []store.AlertTouch, state *engine.State, rows []*rimewatch.Alert) []store.AlertTouch {
 	if len(rows) == 0 {
 		return touched

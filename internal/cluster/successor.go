@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	// followFor is how long a node that gives a shard away waits for its heir to have
+	// followFor is how long a node that gives a shard away waits for its successor to have
 	// read it, and goes on serving it.
 	followFor = 3 * time.Second
-	// followTries is how often an heir reads a shard, while what it reads changes.
+	// followTries is how often a successor reads a shard, while what it reads changes.
 	followTries = 3
-	// heirKeeps is how long an heir keeps what it has read of a shard that it is not given.
-	heirKeeps = 10 * time.Second
+	// successorKeeps is how long a successor keeps what it has read of a shard that it is not given.
+	successorKeeps = 10 * time.Second
 )
 
-// Heir is what a node has read of a shard that another still serves.
-type Heir interface {
+// Successor is what a node has read of a shard that another still serves.
+type Successor interface {
 	// Serve takes the shard, whose owner has let go of it, and serves it. It fails with
 	// store.ErrMoved, and takes nothing, where what was read holds no more.
 	Serve(ctx context.Context) (Service, error)
@@ -30,9 +30,9 @@ type Heir interface {
 	Drop()
 }
 
-// heir is an Heir on this node.
-type heir struct {
-	Heir
+// successor is a Successor on this node.
+type successor struct {
+	Successor
 	stream int64 // of the owner
 }
 
@@ -53,7 +53,7 @@ func (n *Node) announce(shard int64, own *held, base string) {
 	case <-ctx.Done():
 		return
 	}
-	own.service.Still(time.Until(until) + readingEnd)
+	own.service.Quiesce(time.Until(until) + readingEnd)
 	for range followTries {
 		begun, moved := time.Now(), own.service.Moved()
 		q := url.Values{
@@ -80,8 +80,8 @@ func (n *Node) inherit(w http.ResponseWriter, r *http.Request) {
 	busy := n.leaving || n.busy[shard] || n.held[shard] != nil || len(n.busy) >= opening
 	if !busy {
 		n.busy[shard] = true
-		if x := n.heirs[shard]; x != nil { // it changed while that was read
-			delete(n.heirs, shard)
+		if x := n.successors[shard]; x != nil { // it changed while that was read
+			delete(n.successors, shard)
 			n.work.Go(x.Drop)
 		}
 	}
@@ -100,23 +100,23 @@ func (n *Node) inherit(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the shard cannot be read now", http.StatusServiceUnavailable)
 		return
 	}
-	x := &heir{h, stream}
-	n.heirs[shard] = x
+	x := &successor{h, stream}
+	n.successors[shard] = x
 	n.work.Go(func() { n.forget(shard, x) })
 }
 
 // forget drops what was read of a shard when it has not been given to this node.
-func (n *Node) forget(shard int64, x *heir) {
-	t := time.NewTimer(heirKeeps)
+func (n *Node) forget(shard int64, x *successor) {
+	t := time.NewTimer(successorKeeps)
 	defer t.Stop()
 	select {
 	case <-t.C:
 	case <-n.ctx.Done():
 	}
 	n.mu.Lock()
-	still := n.heirs[shard] == x
+	still := n.successors[shard] == x
 	if still {
-		delete(n.heirs, shard)
+		delete(n.successors, shard)
 	}
 	n.mu.Unlock()
 	if still {
@@ -126,7 +126,7 @@ func (n *Node) forget(shard int64, x *heir) {
 
 // open takes a shard from the owner of a stream: with what was read of it before, or as
 // if nothing had been.
-func (n *Node) open(shard, stream int64, x *heir) (s Service, ahead bool, err error) {
+func (n *Node) open(shard, stream int64, x *successor) (s Service, ahead bool, err error) {
 	if x != nil && x.stream != stream {
 		x.Drop()
 		x = nil

@@ -15,7 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
-const heirDevices = 2*readFirst + 50
+const successorDevices = 2*readFirst + 50
 
 // unstarted is a node that takes and gives no shards by itself.
 func unstarted(t *testing.T, database *pgtest.Server) *Node {
@@ -42,8 +42,8 @@ func unstarted(t *testing.T, database *pgtest.Server) *Node {
 // sendAll sends a reading of each device.
 func sendAll(t *testing.T, a *App, workspace int64, at rimewatch.Time) error {
 	t.Helper()
-	inputs := make([]store.Input, 0, heirDevices)
-	for i := range heirDevices {
+	inputs := make([]store.Input, 0, successorDevices)
+	for i := range successorDevices {
 		v, err := a.Store.Device(t.Context(), workspace, fmt.Sprint("D-", i))
 		if err != nil {
 			return err
@@ -80,7 +80,7 @@ func TestHeir(t *testing.T) {
 	w, err := owner.Accounts.FindWorkspace(t.Context(), "W", true, now)
 	ask(err)
 	send := func(a *App, at rimewatch.Time) { t.Helper(); ask(sendAll(t, a, w.ID, at)) }
-	for i := range heirDevices {
+	for i := range successorDevices {
 		_, err := owner.Ingest.CreateDevice(t.Context(), &rimewatch.Device{WorkspaceID: w.ID, Serial: fmt.Sprint("D-", i), Name: "D", EquipmentType: "walkin_freezer", OfflineAfterS: 86_400})
 		ask(err)
 	}
@@ -103,7 +103,7 @@ func TestHeir(t *testing.T) {
 	if err != nil || v.Latest.At != now-40_000 || v.Status != rimewatch.Online {
 		t.Errorf("the device is %+v, %v", v, err)
 	}
-	if sum := taken.Ingest.Summary(w.ID); sum.OnlineDevices != heirDevices {
+	if sum := taken.Ingest.Summary(w.ID); sum.OnlineDevices != successorDevices {
 		t.Errorf("%d devices are online", sum.OnlineDevices)
 	}
 	send(taken, now-30_000)

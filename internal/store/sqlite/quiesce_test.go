@@ -35,7 +35,7 @@ func testStill(t *testing.T, readings int, moves bool) {
 	if err := storetest.Commit(t.Context(), s, &store.Group{Now: now, Devices: []*store.DeviceOp{op}}, &store.Effects{}); err != nil {
 		t.Fatal(err)
 	}
-	s.Still(time.Hour)
+	s.Quiesce(time.Hour)
 	before := s.Moved()
 	inputs := make([]store.Input, readings)
 	for i := range inputs {

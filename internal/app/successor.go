@@ -8,14 +8,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
 )
 
-// heirInputs is how many inputs of a shard lie behind its oldest checkpoint before states
+// successorInputs is how many inputs of a shard lie behind its oldest checkpoint before states
 // are written, and behind its oldest unsealed reading before readings are sealed, unless
 // many devices send: whoever takes the shard over reads so many, however heavy the load was.
-const heirInputs = 100_000
+const successorInputs = 100_000
 
-// heir is an App that has read a shard which another node serves. It begins, and waits
+// successor is an App that has read a shard which another node serves. It begins, and waits
 // in that until the shard is its own.
-type heir struct {
+type successor struct {
 	app    *App
 	store  *postgres.Store
 	begun  chan error
@@ -23,7 +23,7 @@ type heir struct {
 }
 
 // follow reads a shard while the owner of a stream still serves it.
-func (n *Node) follow(ctx context.Context, shard, stream, moved int64) (cluster.Heir, error) {
+func (n *Node) follow(ctx context.Context, shard, stream, moved int64) (cluster.Successor, error) {
 	defer n.reading()()
 	a, cfg, err := n.appFor(ctx, shard)
 	if err != nil {
@@ -34,10 +34,10 @@ func (n *Node) follow(ctx context.Context, shard, stream, moved int64) (cluster.
 		return nil, errors.Join(err, a.Stop())
 	}
 	a.cfg.part.store.Store = s
-	h := &heir{app: a, store: s, begun: make(chan error, 1)}
+	h := &successor{app: a, store: s, begun: make(chan error, 1)}
 	run, cancel := context.WithCancel(n.run)
 	h.cancel = cancel
-	go func() { h.begun <- a.begin(run) }() // whoever has the heir waits for it
+	go func() { h.begun <- a.begin(run) }() // whoever has the successor waits for it
 	select {
 	case <-s.Followed():
 		return h, nil
@@ -50,8 +50,8 @@ func (n *Node) follow(ctx context.Context, shard, stream, moved int64) (cluster.
 	}
 }
 
-// Serve implements cluster.Heir.
-func (h *heir) Serve(context.Context) (cluster.Service, error) {
+// Serve implements cluster.Successor.
+func (h *successor) Serve(context.Context) (cluster.Service, error) {
 	h.store.Take()
 	if err := <-h.begun; err != nil {
 		h.cancel()
@@ -60,8 +60,8 @@ func (h *heir) Serve(context.Context) (cluster.Service, error) {
 	return h.app, nil
 }
 
-// Drop implements cluster.Heir.
-func (h *heir) Drop() {
+// Drop implements cluster.Successor.
+func (h *successor) Drop() {
 	h.cancel()
 	<-h.begun //nolint:errcheck // it was broken off
 	if err := h.app.Stop(); err != nil {

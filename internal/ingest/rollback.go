@@ -2,9 +2,9 @@ package ingest
 
 import "slices"
 
-// takeBack undoes groups that are lost, given from the newest to the oldest, and
-// refuses their callers.
-func (w *writer) takeBack(err error, groups ...*group) {
+// rollBack undoes groups that are lost, given from the newest to the oldest, and refuses their
+// callers.
+func (w *writer) rollBack(err error, groups ...*group) {
 	w.fleet.Lock()
 	for _, g := range groups {
 		for i := range slices.Backward(g.staged) {
@@ -41,9 +41,9 @@ func (w *writer) rebuild() error {
 		state := w.fleet.State(u)
 		w.eval.rejudging.look(u, state)
 		w.eval.setDeadline(u, state)
-		w.eval.sites.touch(u.Own.siteID)
+		w.eval.sites.markDirty(u.Own.siteID)
 		w.known.refresh(u, state, u.Config, w.clock())
 	}
-	w.eval.hear()
+	w.eval.takeNews()
 	return nil
 }
