@@ -8,13 +8,19 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-const checkpointTick = time.Second
+const (
+	checkpointTick = time.Second
+	settingsTicks  = 5 // between two looks at the settings: an idle server is not to read them every second
+)
 
 // checkpoints is the goroutine that writes the states of changed units.
 func (s *Service) checkpoints() {
+	ticks := 0
 	for range ticker.Every(s.inbox.stopping, checkpointTick, nil) {
 		s.checkpoint(s.cfg.CheckpointAfter, true)
-		s.watchSettings()
+		if ticks++; ticks%settingsTicks == 0 || s.known.lagging.Load() {
+			s.watchSettings()
+		}
 	}
 }
 

@@ -55,7 +55,7 @@ func TestWorkspaceLimits(t *testing.T) {
 		r.crash()
 		expect("A")
 		set(2)
-		time.Sleep(10 * time.Second) // as another process would: the service looks every second
+		time.Sleep(10 * time.Second) // as another process would: the service looks every five
 		both(1.4, 8)
 		expect()
 		// A crash between the change and its reaching the devices.
