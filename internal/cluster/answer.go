@@ -7,7 +7,7 @@ import (
 )
 
 // Failure returns the answer to a device's reading that failed. Devices are answered in
-// English: programs and logs read it, and so does whoever looks the sentence up.
+// English, for programs and logs.
 func (n *Node) Failure(err error) (status int, header http.Header, body []byte) {
 	w := newRecorded()
 	n.refuse(w, httpapi.AsError(err))

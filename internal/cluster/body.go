@@ -82,13 +82,13 @@ func breaking(part []byte) io.ReadCloser {
 	return io.NopCloser(io.MultiReader(bytes.NewReader(part), failing{}))
 }
 
-// failing is what comes after the part of a body that has come.
+// failing fails where the received part of a body ends.
 type failing struct{}
 
 // Read implements io.Reader.
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// send puts what came of a body that breaks off into a request to another node.
+// send puts the received part of a body that breaks off into a request to another node.
 func (b *body) send(out *http.Request) {
 	if b.kept && b.broken != nil {
 		out.Header.Set(headerBroken, strconv.FormatInt(out.ContentLength, 10))

@@ -12,7 +12,7 @@ import (
 // nothing: exports take longer than others can wait.
 const readingEnd = time.Second
 
-// drop ends what is served of a shard that is another's. That may take long, where
+// drop ends the service of a shard that is another's. That may take long, where
 // requests are stuck in it: meanwhile the shard may be given to this node again. Under mu.
 func (n *Node) drop(shard int64, own *held, why error) {
 	if own.leaving {
@@ -81,7 +81,7 @@ func awaitAll(running *sync.WaitGroup, most time.Duration) {
 	}
 }
 
-// wakeWaiting wakes whoever waits for a change of who serves what. Under mu.
+// wakeWaiting wakes the requests that wait for a change of owners. Under mu.
 func (n *Node) wakeWaiting() {
 	close(n.changed)
 	n.changed = make(chan struct{})
@@ -111,7 +111,7 @@ func (n *Node) leave() {
 	n.mu.Unlock()
 	n.awaitEmpty(ctx)
 	if _, members := n.Held(); members <= 1 {
-		n.end() // nobody is going to serve: requests need not wait
+		n.end() // no node is going to serve: requests need not wait
 		return
 	}
 	t := time.NewTimer(n.cfg.Linger)

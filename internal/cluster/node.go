@@ -43,7 +43,7 @@ type Service interface {
 	Post(came rimewatch.Time, request, b []byte) []byte
 	// Moved counts what a Successor of the shard would have to read again.
 	Moved() int64
-	// Quiesce has what Moved counts, and can wait, wait for a while: it returns when none
+	// Quiesce has changes that Moved counts, and that can wait, wait for a while: it returns when none
 	// of that is under way.
 	Quiesce(d time.Duration)
 	// Part ends the requests that last for as long as their clients want.
@@ -54,9 +54,9 @@ type Service interface {
 	Failed() <-chan error
 }
 
-// Database is what the nodes of a cluster share.
+// Database is the shared database of a cluster's nodes.
 type Database interface {
-	// Name is what this node is called: no other process has or had that name.
+	// Name is the name of this node; no other process has or had it.
 	Name() string
 	Shards() int64
 	// Beat says that this node is there, and looks how things stand.
@@ -75,14 +75,14 @@ type Config struct {
 	Secret   string // by which nodes know each other
 	Version  string
 	Now      func() time.Time // of the machine
-	Stamp    func() time.Time // what requests are stamped with; nil = the database's time
+	Stamp    func() time.Time // the arrival time of requests; nil = the database's time
 	Log      *slog.Logger
 	// Open takes a shard from the owner of a stream and serves it.
 	Open func(ctx context.Context, shard, stream int64) (Service, error)
 	// Follow reads a shard while the owner of a stream still serves it, who has Moved so
 	// much before.
 	Follow func(ctx context.Context, shard, stream, moved int64) (Successor, error)
-	// Workspace finds out whose a request is: 0 when nobody's.
+	// Workspace returns the workspace of a request, 0 = none.
 	Workspace func(r *http.Request) (int64, error)
 	// OfPost finds out whose the request of a Post is.
 	OfPost func(request []byte) (int64, error)
@@ -94,7 +94,7 @@ type Config struct {
 	Readings func(r *http.Request) bool
 	// Drain bounds how long running requests may take when a shard is given away.
 	Drain time.Duration
-	// Hold is how long a request waits for somebody to serve its shard.
+	// Hold is how long a request waits for a node that serves its shard.
 	Hold time.Duration
 	// Linger is how long a node that serves nothing any more brings requests to
 	// others, until the last balancer has noticed.
@@ -146,14 +146,14 @@ type Node struct {
 	work       sync.WaitGroup
 }
 
-// Counts are what happened since the start.
+// Counts are totals since the start.
 type Counts struct {
-	Opened    atomic.Int64 // shards that nobody had, or that were given to this node
+	Opened    atomic.Int64 // shards that no node had, or that were given to this one
 	TakenOver atomic.Int64 // from nodes that were gone
 	Given     atomic.Int64 // to other nodes
 	Fenced    atomic.Int64 // that other nodes took
 	Forwarded atomic.Int64 // requests that other nodes answered
-	NotServed atomic.Int64 // requests whose shard nobody served in time
+	NotServed atomic.Int64 // requests whose shard no node served in time
 	Offset    atomic.Int64 // ms that this node's clock is ahead of the database's
 }
 
@@ -199,11 +199,11 @@ func New(cfg Config) *Node {
 	return n
 }
 
-// protocol is what nodes speak to each other. Those that speak another do not know each
+// protocol is the version of the nodes' protocol. Those that speak another do not know each
 // other's secret.
 const protocol = "2 "
 
-// digest is what other nodes see of the secret.
+// digest is the part of the secret that other nodes see.
 func (n *Node) digest() string {
 	sum := sha256.Sum256([]byte("rimewatch cluster " + protocol + n.cfg.Secret))
 	return hex.EncodeToString(sum[:8])
@@ -268,7 +268,7 @@ func (n *Node) Wake() {
 	}
 }
 
-// round looks how things stand and does what follows.
+// round reads the state of the cluster and acts on it.
 func (n *Node) round(ctx context.Context, beat bool) error {
 	sent := time.Now()
 	var v store.ClusterState
@@ -324,10 +324,10 @@ func (n *Node) judge(v *store.ClusterState, beat bool) {
 // answer, and following it would have moments go back.
 const clockSlack = 100 * time.Millisecond
 
-// clockReading is what the database's clock said at a moment of this process.
+// clockReading is a reading of the database's clock at a moment of this process.
 type clockReading struct{ database, at time.Time }
 
-// byDatabase returns the database's time: what it said, and what has run since by the
+// byDatabase returns the database's time: its last reading, and the time since by the
 // monotonic clock, which no step of the machine's clock moves.
 func (n *Node) byDatabase() (now time.Time, known bool) {
 	c := n.clock.Load()
@@ -376,7 +376,7 @@ func (n *Node) compareClocks(sent time.Time, v *store.ClusterState, start bool) 
 	}
 }
 
-// applyPlan brings what this node serves to what it is to serve.
+// applyPlan takes and gives away shards until this node serves those of the plan.
 func (n *Node) applyPlan(v *store.ClusterState) {
 	want := plan(v)
 	alive := make(map[string]bool, len(v.Members))

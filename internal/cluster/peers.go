@@ -19,7 +19,7 @@ import (
 // know the secret.
 const (
 	headerSecret = "X-Rimewatch-Cluster-Secret"
-	headerURI    = "X-Rimewatch-Cluster-Uri"    // what the client asked for
+	headerURI    = "X-Rimewatch-Cluster-Uri"    // of the client's request
 	headerClient = "X-Rimewatch-Cluster-Client" // the client's address
 	headerTLS    = "X-Rimewatch-Cluster-Tls"    // the client spoke TLS
 	headerCame   = "X-Rimewatch-Cluster-Came"   // when the request was taken in, ms
@@ -185,7 +185,7 @@ func (n *Node) call(ctx context.Context, method, address string, patience time.D
 	return resp.Header.Get(headerName), resp.StatusCode == http.StatusOK
 }
 
-// refused reports whether nobody listens where a node did.
+// refused reports whether a node's address refuses connections.
 func (n *Node) refused(ctx context.Context, base string) bool {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -224,7 +224,7 @@ func (n *Node) poke(base string) {
 	}
 }
 
-// Internal serves what other nodes ask for.
+// Internal serves the requests of other nodes.
 func (n *Node) Internal() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get(headerSecret)), []byte(n.cfg.Secret)) != 1 {

@@ -22,7 +22,7 @@ const (
 	// servedFor is how long a node has a shard that it can serve: what failed before does
 	// not count any more.
 	servedFor = 10 * time.Second
-	// mostReason bounds what is told of a failure, in bytes.
+	// mostReason bounds the text of a failure, in bytes.
 	mostReason = 300
 )
 

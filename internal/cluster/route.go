@@ -21,7 +21,7 @@ import (
 const (
 	// keptBody is how large a body may be that is kept to be sent again.
 	keptBody = 1 << 20
-	// mostWaiting bounds the memory of requests that nobody serves yet, in bytes. Each
+	// mostWaiting bounds the memory of requests that wait for a node, in bytes. Each
 	// counts for its body and for requestSize.
 	mostWaiting = 128 << 20
 	requestSize = 16 << 10
@@ -106,7 +106,7 @@ func (n *Node) nameOwner(w http.ResponseWriter, workspace int64) {
 	}
 }
 
-// Host is what NodeHeader has of this node.
+// Host is the value of NodeHeader for this node.
 func (n *Node) Host() string { return n.host[0] }
 
 // serve answers a request of a workspace, here or elsewhere. When the connection to another
@@ -189,7 +189,7 @@ func arrived(r *http.Request, came store.Arrival) *http.Request {
 	return r.WithContext(store.WithArrival(r.Context(), came))
 }
 
-// unknown is the error of a request of which nobody knows whether it was carried out.
+// unknown is the error of a request that may have been carried out or not.
 // Readings are to be sent again all the same: at the worst one without a time and without a
 // key is stored twice, which is better than not at all.
 func (n *Node) unknown(r *http.Request) error {
@@ -208,7 +208,7 @@ func lostReadings(of string) error {
 
 func unserved() error { return (&remote{}).unserved() }
 
-// unserved is the error of a request that nobody has answered, and of which nothing was
+// unserved is the error of a request that no node has answered, and of which nothing was
 // stored.
 func (p *remote) unserved() error {
 	e := &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "No node serves the workspace at the moment.", RetryAfter: time.Second}
@@ -218,14 +218,14 @@ func (p *remote) unserved() error {
 	return e
 }
 
-// wait is how a request waits for somebody who serves its shard.
+// wait is a request's wait for a node that serves its shard.
 type wait struct {
 	n    *Node
 	over time.Time
-	size int64 // what it takes of mostWaiting
+	size int64 // its share of mostWaiting
 }
 
-// next waits for a change of who serves what, for a moment at most: false when it is
+// next waits for a change of owners, for a moment at most: false when it is
 // time to give up, or when too much waits. The request's body is of so many bytes.
 func (w *wait) next(ctx context.Context, changed <-chan struct{}, body int64) bool {
 	left := time.Until(w.over)
@@ -251,7 +251,7 @@ func (w *wait) next(ctx context.Context, changed <-chan struct{}, body int64) bo
 	return true
 }
 
-// end lets go of what the request took while it waited.
+// end returns the request's share of mostWaiting.
 func (w *wait) end() { w.n.waiting.Add(-w.size) }
 
 // fail answers a request with an error, in the language of its reader.

@@ -21,10 +21,10 @@ const (
 	successorKeeps = 10 * time.Second
 )
 
-// Successor is what a node has read of a shard that another still serves.
+// Successor is a node's copy of a shard that another still serves.
 type Successor interface {
 	// Serve takes the shard, whose owner has let go of it, and serves it. It fails with
-	// store.ErrMoved, and takes nothing, where what was read holds no more.
+	// store.ErrMoved, and takes nothing, where the copy is valid no more.
 	Serve(ctx context.Context) (Service, error)
 	// Drop ends it instead.
 	Drop()
@@ -37,7 +37,7 @@ type successor struct {
 }
 
 // announce has another node read a shard that it is to be given, while this one still
-// serves it: then it has little to read when nobody does. It is worth a try.
+// serves it: then little is left to be read at the hand-over. It is only an optimisation.
 func (n *Node) announce(shard int64, own *held, base string) {
 	until := time.Now().Add(followFor)
 	n.mu.Lock()
@@ -105,7 +105,7 @@ func (n *Node) inherit(w http.ResponseWriter, r *http.Request) {
 	n.work.Go(func() { n.forget(shard, x) })
 }
 
-// forget drops what was read of a shard when it has not been given to this node.
+// forget drops the copy of a shard when it has not been given to this node.
 func (n *Node) forget(shard int64, x *successor) {
 	t := time.NewTimer(successorKeeps)
 	defer t.Stop()

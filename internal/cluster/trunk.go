@@ -82,7 +82,7 @@ func hostOf(base string) string {
 	return host
 }
 
-// ask has another node answer. An error means that there is no answer, and errUndone that
+// ask sends a request to another node. An error means that there is no answer, and errUndone that
 // nothing was done either.
 func (n *Node) ask(p *remote, came rimewatch.Time, request []byte) ([]byte, error) {
 	l, err := n.trunkTo(p)
@@ -211,7 +211,7 @@ func (l *trunk) isBroken() bool {
 	return l.broken
 }
 
-// end breaks the trunk off: nobody knows what became of what is under way.
+// end closes the trunk: the outcome of requests under way is unknown.
 func (l *trunk) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,7 +237,7 @@ func (l *trunk) read() {
 		}
 		a := l.take(binary.BigEndian.Uint64(frame))
 		if a == nil {
-			return // nobody asked that
+			return // the answer to no question
 		}
 		if frame[8] == 0 {
 			a.done <- errUndone
@@ -250,7 +250,7 @@ func (l *trunk) read() {
 
 var errFrame = errors.New("this is no frame of a trunk")
 
-// readFrame reads what follows the length of a frame into the memory of one before.
+// readFrame reads the rest of a frame, after its length, into the memory of the one before.
 func readFrame(in *bufio.Reader, frame []byte, head int) ([]byte, error) {
 	length, err := in.Peek(4)
 	if err != nil {

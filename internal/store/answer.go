@@ -6,13 +6,13 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Answer is what a request with an Idempotency-Key was answered, for those who
+// Answer is the answer to a request with an Idempotency-Key, for those who
 // send it again.
 type Answer struct {
 	WorkspaceID int64
 	Caller      int64 // id of the token; of a person's session the user's, negative
 	Key         string
-	Request     [32]byte // hash of what was asked
+	Request     [32]byte // hash of the request
 	At          rimewatch.Time
 	// DeviceID and ReadingAt name the reading that the request stored, 0 = it was
 	// another one: its answer can be made again.
@@ -31,14 +31,14 @@ const AnswerLife = rimewatch.Day
 type Answers interface {
 	// AnswerTo finds an answer that is younger than AnswerLife: CodeNotFound.
 	AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (Answer, error)
-	// KeepAnswer keeps one, in place of what is known of it.
+	// KeepAnswer keeps one, in place of an earlier one of the key.
 	KeepAnswer(ctx context.Context, a *Answer) error
 	// TrimAnswers deletes the oldest answers of a workspace until the others take most
 	// bytes or less, by Answer.Bytes, and returns how much they take.
 	TrimAnswers(ctx context.Context, workspaceID, most int64) (int64, error)
 }
 
-// AnswerRow is what an answer takes beside its key and its body, in bytes, with its place
+// AnswerRow is the size of an answer besides its key and its body, in bytes, with its place
 // in the indexes.
 const AnswerRow = 200
 
@@ -53,7 +53,7 @@ func WithAnswer(ctx context.Context, a *Answer) context.Context {
 	return context.WithValue(ctx, answerKey{}, a)
 }
 
-// AnswerOf returns the answer that belongs to what is written, nil = none.
+// AnswerOf returns the answer that is kept with the writes of ctx, nil = none.
 func AnswerOf(ctx context.Context) *Answer {
 	a, _ := ctx.Value(answerKey{}).(*Answer)
 	return a

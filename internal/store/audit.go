@@ -14,7 +14,7 @@ import (
 // Audit keeps the audit trail. Entries come with the changes themselves: every
 // method of this package that changes something of a workspace writes, in the
 // same transaction, who did it (see WithActor); Effects.Audit are those of a
-// commit. What concerns a person is noted in every workspace that the person is a
+// commit. Changes of a person are noted in every workspace that the person is a
 // member of. Sessions leave no entries by themselves.
 type Audit interface {
 	// AuditEntries lists newest first. subject and action narrow by prefix, "" =
@@ -23,7 +23,7 @@ type Audit interface {
 	// AuditUser adds, to every workspace that a person is a member of, an entry
 	// about what changes nothing, such as a sign-in.
 	AuditUser(ctx context.Context, userID int64, action string, detail Fields) error
-	// AuditWorkspace adds an entry about what changes nothing, such as a refusal.
+	// AuditWorkspace adds an entry about an event that changes nothing, such as a refusal.
 	AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail Fields) error
 	// VerifyAudit walks the chain and returns the id of the first entry that does not
 	// fit, or whose record is not what it was, 0 = all do. It reads the whole trail.
@@ -45,7 +45,7 @@ func AuditHash(prev [32]byte, e *rimewatch.AuditEntry) [32]byte {
 	return sha256.Sum256(b)
 }
 
-// Fields is what an entry records of a thing or of its change. Never a secret.
+// Fields are the recorded members of a thing or of its change. Never a secret.
 type Fields map[string]any
 
 // Change is one of the fields that became another.
@@ -65,7 +65,7 @@ func Difference(before, after Fields) Fields {
 	return out
 }
 
-// NewAuditEntry makes an entry of what an actor did. ID and Hash are for the
+// NewAuditEntry makes an entry of an actor's action. ID and Hash are for the
 // store to set.
 func NewAuditEntry(workspaceID int64, at rimewatch.Time, actor, action, subject string, detail Fields) (*rimewatch.AuditEntry, error) {
 	b := []byte("{}")
@@ -85,7 +85,7 @@ func WithActor(ctx context.Context, actor string) context.Context {
 	return context.WithValue(ctx, actorKey{}, actor)
 }
 
-// ActorOf returns who makes changes; "service" when nobody was named.
+// ActorOf returns the actor of changes; "service" without one.
 func ActorOf(ctx context.Context) string {
 	if a, ok := ctx.Value(actorKey{}).(string); ok && a != "" {
 		return a
@@ -93,10 +93,10 @@ func ActorOf(ctx context.Context) string {
 	return nobody
 }
 
-// nobody is the actor of what no person or token asked for.
+// nobody is the actor of changes that no person or token asked for.
 const nobody = "service"
 
-// WithActorElse is WithActor where nobody was named yet.
+// WithActorElse is WithActor where ctx has no actor yet.
 func WithActorElse(ctx context.Context, actor string) context.Context {
 	if ActorOf(ctx) == nobody {
 		return WithActor(ctx, actor)

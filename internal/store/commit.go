@@ -26,13 +26,13 @@ const (
 	InputRejudged  InputKind = 9 // the device's temperatures were judged once more, after late readings; Payload is what is known since
 )
 
-// Vitals are what a device says of itself beside what it measures.
+// Vitals are a device's reports of itself, besides its measurements.
 type Vitals struct {
 	DeviceID  int64
 	Heartbeat rimewatch.Heartbeat
 }
 
-// Outcome is what the store found out about an Input.
+// Outcome is the store's decision on an Input.
 type Outcome uint8
 
 // The outcomes.
@@ -40,7 +40,7 @@ const (
 	Accepted      Outcome = iota // new, part of this commit
 	Duplicate                    // a reading of that moment is already stored; nothing is written
 	UnknownDevice                // the device does not exist (any more); nothing is written
-	Failed                       // what is stored of the device cannot be read; nothing is written
+	Failed                       // the device's stored data cannot be read; nothing is written
 )
 
 // Input is one thing that happened to a device.
@@ -65,10 +65,10 @@ type DeviceOp struct {
 	WorkspaceID int64
 	Serial      string            // which device to create, change or delete
 	Create      *rimewatch.Device // insert this one; its ID comes from NewDeviceID
-	Change      *rimewatch.Device // what is there becomes this one, with the same ID
-	Was         *rimewatch.Device // of Change: what was there when it was made; ErrOutdated where that is not so any more
+	Change      *rimewatch.Device // replaces the stored one of the same ID
+	Was         *rimewatch.Device // of Change: the stored device when it was made; ErrOutdated where that has changed since
 	Delete      bool              // mark as deleted; the serial is free again
-	Payload     []byte            // what the log keeps of the configuration
+	Payload     []byte            // the log's form of the configuration
 	// Calibration is kept with the change; the store sets ID, WorkspaceID and
 	// DeviceID. nil = none.
 	Calibration *rimewatch.Calibration
@@ -80,7 +80,7 @@ type DeviceOp struct {
 // made it looks at the device as it is now and makes it again.
 var ErrOutdated = errors.New("the device has changed meanwhile")
 
-// Group is what is committed together.
+// Group are the inputs and changes of one commit.
 type Group struct {
 	Now     rimewatch.Time // the moment of the commit; Stage moves it up to that of the group before, unless Back
 	Back    bool           // the clock was set back to Now: AliveAt goes back with it
@@ -109,7 +109,7 @@ func Together(parts [][]Input) int {
 // Staged is a group on its way from Stage to the log. Exactly one of its
 // methods is called, once.
 type Staged interface {
-	// Commit writes the group's inputs and what they mean in one transaction.
+	// Commit writes the group's inputs and their effects in one transaction.
 	// When it returns nil, both are on stable storage and visible to readers;
 	// when it returns an error, nothing of the group is. Errors are
 	// CodeUnavailable (the disk is full, the store is closing) or internal.
@@ -119,7 +119,7 @@ type Staged interface {
 	Discard()
 }
 
-// Effects are what a group means. They are only valid during Commit.
+// Effects are the effects of a group. They are only valid during Commit.
 type Effects struct {
 	// Back is the Now of a group with Back, else 0.
 	Back rimewatch.Time
@@ -134,7 +134,7 @@ type Effects struct {
 	Unfounded   []int64                     // ids of excursions that never were, as late readings show
 	Former      []*rimewatch.FormerLimits   // of devices that are judged by others from now on
 	Answers     []*Answer                   // to requests of the group
-	Events      []rimewatch.Event           // what happened, for programs, in order
+	Events      []rimewatch.Event           // for programs, in order
 }
 
 // AlertTouch is news of an active alert that changes neither its state nor its
@@ -214,7 +214,7 @@ type Log interface {
 	Logged(ctx context.Context, workers int, entry func(worker int, e *Entry) error) error
 	// PutLive restores live states after Recover. Nothing durable changes.
 	PutLive(live []LiveWrite, touched []AlertTouch)
-	// PutLimits sets what workspaces override for types of equipment: views of
+	// PutLimits sets the overrides of workspaces for types of equipment: views of
 	// devices show it as WorkspaceLimits. Nothing durable changes.
 	PutLimits(limits map[int64]map[string]rimewatch.LimitOverrides)
 	// MarkAlive records that this node watched until now.

@@ -41,12 +41,12 @@ type Control interface {
 	Sites() Resource[rimewatch.Site]
 	// Contacts need their site (CodeValidationFailed).
 	Contacts() Resource[rimewatch.Contact]
-	// Acts are what people have asked for and may still take back.
+	// Acts returns the requests of people that may still be taken back.
 	Acts() Resource[rimewatch.Act]
 	// People has who may come in.
 	People() People
 
-	// Address is where people reach the installation, without a slash at its end; "" = nobody has said so.
+	// Address returns the address of the installation for people, without a slash at its end; "" = not set.
 	Address(ctx context.Context) (string, error)
 	// SetAddress changes it, "" = it is not known any more. It stands in the trail of every workspace.
 	SetAddress(ctx context.Context, address string) error
@@ -88,7 +88,7 @@ type People interface {
 	// old secret stops working.
 	RenewInvitation(ctx context.Context, workspaceID, id int64, hash [32]byte, expires rimewatch.Time) (Invitation, error)
 	DeleteInvitation(ctx context.Context, workspaceID, id int64) error
-	// Invitations lists those that nobody has accepted, expired ones included.
+	// Invitations lists those that are not accepted yet, expired ones included.
 	Invitations(ctx context.Context, workspaceID int64) ([]InvitationView, error)
 	// Invitation finds one that has not expired by the hash of its secret.
 	Invitation(ctx context.Context, hash [32]byte, now rimewatch.Time) (InvitationView, error)
@@ -244,13 +244,13 @@ type Admission struct {
 	At     rimewatch.Time
 }
 
-// Admitted is what an Admission has led to.
+// Admitted is the result of an Admission.
 type Admitted struct {
 	User rimewatch.User
 	Left []Withdrawal // workspaces whose memberships have ended
 }
 
-// Withdrawal is what became of somebody's tokens in a workspace.
+// Withdrawal is the result of a member's removal for the member's tokens in a workspace.
 type Withdrawal struct {
 	WorkspaceID int64
 	Ended       []rimewatch.Token
@@ -299,7 +299,7 @@ func (v *Invitation) Check() error {
 	return m.Check()
 }
 
-// SecondFactor is what a person's authenticator app shares with the service
+// SecondFactor is the secret that a person's authenticator app shares with the service
 // (TOTP, RFC 6238).
 type SecondFactor struct {
 	UserID      int64

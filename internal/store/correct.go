@@ -7,8 +7,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Corrected is history as a device's offsets correct it, and what its counters
-// counted: what people and reports see. What is stored stays what was sent.
+// Corrected is history corrected by a device's offsets, with the increases of its counters, for
+// people and reports. Stored readings stay as they were sent.
 type Corrected struct {
 	History
 	Offsets []rimewatch.Offset // by From
@@ -66,7 +66,7 @@ func (h Corrected) Buckets(ctx context.Context, q BucketQuery) ([]Bucket, error)
 	}
 }
 
-// countUp works out what the counters counted in each bucket: up from the last
+// countUp works out the increase of the counters in each bucket: up from the last
 // value of the bucket before, or from its own first one.
 func countUp(list []Bucket) {
 	var before [rimewatch.MaxFields]rimewatch.Count
@@ -82,7 +82,7 @@ func countUp(list []Bucket) {
 	}
 }
 
-// tidy takes away what adding up leaves: 10^-6 is less than meters resolve.
+// tidy rounds away the error of adding up: 10^-6 is less than meters resolve.
 func tidy(v float64) float64 {
 	if v >= 1e9 { // so many millionths would not be exact
 		return v
@@ -90,7 +90,7 @@ func tidy(v float64) float64 {
 	return math.Round(v*1e6) / 1e6
 }
 
-// shift adds what the offsets of a moment add.
+// shift adds the offsets of a moment.
 func (b *Bucket) shift(offsets []rimewatch.Offset, at rimewatch.Time) {
 	for f := range b.Fields {
 		add := rimewatch.OffsetAt(offsets, rimewatch.Field(f), at)

@@ -6,8 +6,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Events keeps what happened, for programs. Events are written by Commit, and by the calls
-// that make or revoke a token or hold what an unknown sender has sent. They are kept for
+// Events keeps the events for programs. They are written by Commit, and by the calls that make or
+// revoke a token or hold a payload of an unknown sender. They are kept for
 // rimewatch.EventsKept, and at most rimewatch.MaxEvents of a workspace; the newest stays.
 type Events interface {
 	// Events returns those of a workspace after a number, in order, by commits: limit bounds
@@ -32,13 +32,13 @@ type EventRow struct {
 // those of the channel with its id negated: UpdateDeliveries, PendingDeliveries and Deliveries
 // take them.
 type Webhooks interface {
-	// Webhooks keep their position and health when they change. Delete drops what waits.
+	// Webhooks keep their position and health when they change. Delete drops waiting deliveries.
 	Webhooks() Resource[rimewatch.Webhook]
 	// PutEventDeliveries stores deliveries of the next events of a webhook and, in the same
 	// step, that they are planned through that number. CodeConflict, and nothing is stored,
 	// when the webhook has another Run by now, or is switched off.
 	PutEventDeliveries(ctx context.Context, w *rimewatch.Webhook, list []*rimewatch.Delivery, through int64) error
-	// RewindWebhook drops what waits for a webhook and has the events after a number planned
+	// RewindWebhook drops a webhook's waiting deliveries and has the events after a number planned
 	// anew. It returns the webhook as it is then.
 	RewindWebhook(ctx context.Context, workspaceID, id, after int64) (rimewatch.Webhook, error)
 	// NoteWebhook keeps how a webhook works at present. One that is gone is no error.

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Inlets keeps sources, what their senders are bound to, and payloads that wait.
+// Inlets keeps sources, the bindings of their senders, and payloads that wait.
 // Every change is durable when the call returns. The rules of Control hold: names
 // of sources are unique within a workspace without case, lists are by id. Keys
 // are unique everywhere.
@@ -40,9 +40,9 @@ type Inlets interface {
 
 	// Hold keeps payloads of a workspace's sources and sets their IDs. What would
 	// go beyond rimewatch.MaxHeldBytes, or is of a new sender beyond
-	// rimewatch.MaxHeldSenders, keeps ID 0; what waits is never displaced.
+	// rimewatch.MaxHeldSenders, keeps ID 0; waiting payloads are never displaced.
 	Hold(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error
-	// HeldSenders lists the senders of a source of whom payloads wait, the newest
+	// HeldSenders lists the senders of a source with waiting payloads, the newest
 	// first.
 	HeldSenders(ctx context.Context, workspaceID, sourceID int64, p Page) (list []rimewatch.HeldSender, total int, err error)
 	// Held lists payloads of a sender with greater ids, the oldest first.
@@ -52,6 +52,6 @@ type Inlets interface {
 	NewestHeld(ctx context.Context, workspaceID, sourceID int64, externalID string, before int64, limit int) ([]rimewatch.Held, error)
 	// ReleaseHeld deletes payloads; those that are gone already are left out.
 	ReleaseHeld(ctx context.Context, workspaceID int64, ids []int64) error
-	// HeldTotal returns what waits in a workspace.
+	// HeldTotal returns the payloads that wait in a workspace.
 	HeldTotal(ctx context.Context, workspaceID int64) (senders, bytes int64, err error)
 }

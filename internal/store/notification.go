@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Notifications keeps who is to be notified of alerts and what they were sent. Every
+// Notifications keeps channels, routes and rotas, and the deliveries over them. Every
 // change is durable when the call returns. The rules of Control hold: names of
 // channels and routes are unique within a workspace without case, updating keeps
 // ids and times of creation, lists are by id.
@@ -17,7 +17,7 @@ type Notifications interface {
 	Channels() Resource[rimewatch.Channel]
 	// Routes need every channel that they name (CodeValidationFailed).
 	Routes() Resource[rimewatch.Route]
-	// Rotas need their site and whoever they name to be a member when named (CodeValidationFailed).
+	// Rotas need their site, and members for the users that they name (CodeValidationFailed).
 	// One that a route names is not deleted (CodeConflict); with its site goes only the clock.
 	Rotas() Resource[rimewatch.Rota]
 	// Silences are spans, which end and are not deleted.
@@ -47,8 +47,8 @@ type Notifications interface {
 	UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error
 	// AlertDeliveries returns all of an alert, oldest first; the planner's memory.
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	// PendingDeliveries returns what is to be sent to a channel, by NextAttemptAt: what
-	// is urgent, or what is not.
+	// PendingDeliveries returns the urgent or the other pending deliveries of a channel, by
+	// NextAttemptAt.
 	PendingDeliveries(ctx context.Context, workspaceID, channelID int64, urgent bool, limit int) ([]rimewatch.Delivery, error)
 	// Deliveries lists newest first. channelID 0 = of all channels; Page.After
 	// selects those with a smaller id.
@@ -59,13 +59,13 @@ type Notifications interface {
 	DeliveryNames(ctx context.Context, workspaceID int64) (DeliveryNames, error)
 }
 
-// DeliveryNames are the names of what deliveries refer to, by id.
+// DeliveryNames are the names of channels, routes and devices of deliveries, by id.
 type DeliveryNames struct {
 	Channels map[int64]ChannelName
 	Routes   map[int64]string
 }
 
-// ChannelName is what is kept of a channel for ever.
+// ChannelName is the part of a channel that is kept for ever.
 type ChannelName struct {
 	Name string
 	Kind rimewatch.ChannelKind
@@ -83,14 +83,14 @@ type Maintenance interface {
 	SettleMaintenance(ctx context.Context, workspaceID, planID int64, after rimewatch.Time, settle func(plan *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) (made []rimewatch.MaintenanceWindow, withdrawn []int64)) error
 }
 
-// Records keeps what inspectors ask for. Nothing of it is ever changed, but for excursions
+// Records keeps the records for inspectors. They are never changed, except for excursions
 // of which late readings show that they were others.
 type Records interface {
 	// Excursions of a workspace's devices that overlap [from, to), oldest first;
 	// deviceID 0 = of all devices; at most limit. They are written by Commit, and
 	// kept for as long as rollups are.
 	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
-	// ExcursionTotals adds up what ended of a workspace's excursions within [from, to), by device.
+	// ExcursionTotals adds up a workspace's excursions that ended within [from, to), by device.
 	ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]ExcursionTotal, error)
 	// Responses lists the critical alerts of a workspace that were raised in [from, to).
 	Responses(ctx context.Context, workspaceID int64, from, to rimewatch.Time) ([]Response, error)
@@ -121,7 +121,7 @@ type Records interface {
 	Rounds
 }
 
-// ExcursionTotal is what the excursions of a device in a span come to.
+// ExcursionTotal is the sum of a device's excursions in a span.
 type ExcursionTotal struct {
 	Count int
 	Sum   rimewatch.Time // ms out of limits within the span
@@ -149,7 +149,7 @@ type Response struct {
 	ResolvedAt     rimewatch.Time // 0 = it is active
 }
 
-// ErrNoRecord is CodeNotFound for a record of what was done.
+// ErrNoRecord is CodeNotFound for a corrective action or a calibration.
 func ErrNoRecord() error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such record.")
 }

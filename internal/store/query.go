@@ -140,8 +140,8 @@ type Aggregate struct {
 	Count    int64
 	Min, Max float64
 	Sum      float64
-	Counted  rimewatch.Count // of a counter: what it did within the bucket
-	Increase float64         // of a counter in Corrected history: what it counted since the bucket before
+	Counted  rimewatch.Count // of a counter: its course within the bucket
+	Increase float64         // of a counter in Corrected history: since the bucket before
 }
 
 // Mean returns the mean to 4 decimals, more than any sensor has, never
@@ -171,7 +171,7 @@ type History interface {
 	ReadingAt(ctx context.Context, deviceID int64, at rimewatch.Time) (rimewatch.Reading, error)
 }
 
-// Brought are readings that somebody would bring, oldest first.
+// Brought are readings of an import that is rehearsed, oldest first.
 type Brought interface {
 	Len() int
 	At(i int) rimewatch.Time
@@ -261,7 +261,7 @@ type Everywhere interface {
 	AllChecksOver(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Check, error)
 	// AllDueActs lists at most limit acts that wait and are due, the oldest first.
 	AllDueActs(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Act, error)
-	// AllPendingDeliveries yields what is to be sent, by NextAttemptAt.
+	// AllPendingDeliveries yields the pending deliveries, by NextAttemptAt.
 	AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error
 }
 

@@ -19,7 +19,7 @@ type CaseFilter struct {
 	BeforeID int64
 }
 
-// Cases keeps what has to be answered for. Cases are opened by Commit, with the alert or the
+// Cases keeps cases with their signatures and attachments. They are opened by Commit, with the alert or the
 // excursion that makes them necessary (package record), and kept for as long as their
 // workspace, with their attachments.
 //
@@ -64,8 +64,8 @@ type Cases interface {
 type Orders interface {
 	// WorkOrders are listed newest first, by status, device_id, case_id and alert_id. None is deleted.
 	WorkOrders() Resource[rimewatch.WorkOrder]
-	// CompleteOrder finishes an order, and records what was done as a corrective action of its alert, case and
-	// device, as far as they are still there, in one step. Whoever verifies that verifies the order.
+	// CompleteOrder finishes an order, and records the work as a corrective action of its alert, case and
+	// device, as far as they still exist, in one step. Verifying that action verifies the order.
 	CompleteOrder(ctx context.Context, workspaceID, id int64, r rimewatch.OrderResult, recordedBy string, now rimewatch.Time) (rimewatch.WorkOrder, error)
 	// OrderAttachments lists those of an order, oldest first, without their bytes.
 	OrderAttachments(ctx context.Context, workspaceID, orderID int64) ([]rimewatch.Attachment, error)

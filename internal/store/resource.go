@@ -10,16 +10,16 @@ import (
 // Resource keeps the things of one kind that the people of a workspace make, change
 // and delete, such as sites. The rules of Control hold. A resource may bound how many
 // a workspace has: one more is CodeQuotaExceeded. Every change leaves an entry in the
-// audit trail. What belongs to a site heeds WithSites.
+// audit trail. Things of a site heed WithSites.
 //
 // A thing has a revision, which is 1 at first and grows with every Update; changes
 // heed IfRevision.
 type Resource[T any] interface {
 	// Create sets ID and Revision.
 	Create(ctx context.Context, x *T) error
-	// Update changes one of a workspace's and returns what it is then.
+	// Update changes one of a workspace's and returns the new state.
 	Update(ctx context.Context, workspaceID, id int64, change func(*T) error) (T, error)
-	// Delete is CodeConflict for what only ends, or while something needs it.
+	// Delete is CodeConflict for things that can only end, or while another thing needs it.
 	Delete(ctx context.Context, workspaceID, id int64) error
 	// Get finds one of a workspace's: CodeNotFound.
 	Get(ctx context.Context, workspaceID, id int64) (T, error)
@@ -31,8 +31,8 @@ type Resource[T any] interface {
 
 // Selection narrows a list of a Resource. The zero value is all of it.
 type Selection struct {
-	SiteID   int64            // only what belongs to this site; nothing of a resource without sites
-	Of       int64            // only what belongs to this thing, such as keys to a source; nothing of a resource whose things belong to none
+	SiteID   int64            // only things of this site; none of a resource without sites
+	Of       int64            // only things of this one, such as keys of a source; none of a resource whose things have no owner
 	EndAfter rimewatch.Time   // only spans that end after it; for resources of spans
 	Only     map[string][]any // only those of which a column has one of these values; nothing by a column that the resource is not asked by
 	Page                      // Limit 0 = all

@@ -19,10 +19,10 @@ type CheckFilter struct {
 }
 
 // Rounds keeps the rounds that are to be made, and the checks that were or were not. Checks are kept for as
-// long as their workspace. What is completed or missed is not changed any more but for a completion that is
-// entered within its day; what is entered later is a note.
+// long as their workspace. A completed or missed check is not changed any more, except by a completion that is
+// entered within its day; later entries are notes.
 //
-// All of them heed WithSites. What is not found is CodeNotFound.
+// All of them heed WithSites. A missing one is CodeNotFound.
 type Rounds interface {
 	// CheckTemplates need their site and the devices that they list (CodeValidationFailed). One is
 	// deleted with its site; its checks stay.

@@ -47,7 +47,7 @@ func (c *SettingsCache) Get(ctx context.Context, workspaceID int64, now rimewatc
 	return w, nil
 }
 
-// Forget drops what is remembered of a workspace after a change.
+// Forget drops the cached settings of a workspace after a change.
 func (c *SettingsCache) Forget(workspaceID int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // Shard is a part of all workspaces: those whose ids leave Number when divided by
-// Of. Ids are counted, so parts are equally large, and nobody chooses one. The zero
+// Of. Ids are counted, so parts are equally large, and nobody can choose one. The zero
 // value is all workspaces.
 type Shard struct{ Number, Of int64 }
 
@@ -29,7 +29,7 @@ const GoneAfter = 3 * time.Second
 // ErrTaken means that another node was quicker to take a shard.
 var ErrTaken = errors.New("another node has taken the shard")
 
-// ErrMoved means that what was read of a shard while another node served it holds no
+// ErrMoved means that the data read of a shard while another node served it is valid no
 // more: it has to be opened as if nothing had been read.
 var ErrMoved = errors.New("the shard has changed since it was read")
 
@@ -41,7 +41,7 @@ type Member struct {
 	Leaving   bool   // it gives its shards away
 	Beat      int64  // when it was last heard of, by the database's clock
 	Since     rimewatch.Time
-	Failed    []Failure // what it could not open
+	Failed    []Failure // shards that it could not open
 }
 
 // Failure is a shard that a member could not open, although the database can be used.

@@ -13,7 +13,7 @@ func WithSites(ctx context.Context, s rimewatch.Sites) context.Context {
 	return context.WithValue(ctx, sitesKey{}, s)
 }
 
-// SitesOf returns what WithSites has limited ctx to, nil = nothing.
+// SitesOf returns the sites that WithSites has limited ctx to, nil = no limit.
 func SitesOf(ctx context.Context) rimewatch.Sites {
 	s, _ := ctx.Value(sitesKey{}).(rimewatch.Sites)
 	return s

@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
-// activeAlert is an active alert in memory, with what is newer than its row.
+// activeAlert is an active alert in memory, with values that are newer than its row.
 type activeAlert struct {
 	workspaceID, deviceID int64
 	severity              rimewatch.Severity
@@ -93,7 +93,7 @@ func (s *Core) touchAlerts(touched []store.AlertTouch) {
 	}
 }
 
-// complete adds what is newer in memory and what belongs to the device.
+// complete adds the newer values in memory and the members of the device.
 func (s *Core) complete(list []rimewatch.AlertView) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -157,7 +157,7 @@ func (f *fleet) labelled(workspaceID int64, all map[string]string) []int64 {
 	return ids
 }
 
-// countedTotal answers from a workspace's counters what they can.
+// countedTotal answers from a workspace's counters where they suffice.
 func countedTotal(c *store.AlertCounts, f *store.AlertFilter) (int, bool) {
 	if f.Type != "" || f.Predictive != nil || f.DeviceID != 0 || f.Serial != "" || f.SiteID != 0 || f.Equipment != "" || f.Devices != nil || f.Acknowledged != nil || f.Since != 0 || f.Sites != nil {
 		return 0, false

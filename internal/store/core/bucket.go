@@ -138,7 +138,7 @@ func bucketList(b *chunk.Buckets, fields rimewatch.Fields) []store.Bucket {
 	return out
 }
 
-// countsOf returns what the counters did, by step.
+// countsOf returns the courses of the counters, by step.
 func countsOf(b *chunk.Buckets, fields rimewatch.Fields) (out [rimewatch.MaxFields][]rimewatch.Count) {
 	for f := range (fields & rimewatch.Counters).All() {
 		out[f] = b.Counts(f)

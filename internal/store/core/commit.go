@@ -185,7 +185,7 @@ func (c *commit) stage() error {
 	return nil
 }
 
-// stageParts does so for what some callers brought.
+// stageParts stages the inputs of some callers.
 func (c *commit) stageParts(parts [][]store.Input) error {
 	s := c.s
 	s.mu.Lock()
@@ -230,7 +230,7 @@ func (c *commit) stagePart(part []store.Input) error {
 // there they lie in no order.
 const devicesAhead = 8
 
-// ahead asks for what the inputs after the i-th of a part need: their devices, and where
+// ahead prefetches the memory that the inputs after the i-th of a part need: their devices, and where
 // the rows of these end.
 func (f *fleet) ahead(m *blocks, part []store.Input, i int) {
 	if i+devicesAhead < len(part) {
@@ -241,7 +241,7 @@ func (f *fleet) ahead(m *blocks, part []store.Input, i int) {
 	}
 }
 
-// aheadOfPart asks for what the parts after the i-th need first: of single readings that
+// aheadOfPart prefetches the memory that the parts after the i-th need first: of single readings that
 // is all.
 func (f *fleet) aheadOfPart(m *blocks, parts [][]store.Input, i int) {
 	if k := i + devicesAhead; k < len(parts) && len(parts[k]) > 0 {
@@ -337,7 +337,7 @@ func (c *commit) heldAt(d *device, at rimewatch.Time) (rimewatch.Reading, error)
 	return of[at], err
 }
 
-// take counts a reading of size bytes and keeps what is newest.
+// take counts a reading of size bytes and keeps the newest values.
 func (t *touch) take(in *store.Input, size int) {
 	if t.last != nil {
 		t.last.Last = false
@@ -430,8 +430,8 @@ func (c *commit) publish() {
 	c.keep()
 }
 
-// newest keeps what the device last measured. A reading that lies in the future
-// since the clock was set back gives way to any that does not.
+// newest keeps the device's newest measurements. A reading that lies in the future since the clock
+// was set back gives way to any that does not.
 func (d *device) newest(r *rimewatch.Reading, now rimewatch.Time) {
 	if r.At > d.live.at || d.ahead(d.live.at, now) {
 		d.setLatest(r)
@@ -447,8 +447,7 @@ func (d *device) newestTemp(v float64, at, now rimewatch.Time) {
 	}
 }
 
-// retract takes back what was staged, and all groups that were staged after it:
-// err is what they fail with.
+// retract undoes a staged group and all groups that were staged after it; they fail with err.
 func (c *commit) retract(err error) {
 	s := c.s
 	s.mu.Lock()

@@ -1,12 +1,12 @@
-// Package core is what stores have in common: readings are a log and chunks,
-// whatever the engine below. An engine brings a Disk, which keeps log, checkpoints
+// Package core implements the engine-independent part of a store: a commit log and compressed
+// chunks. An engine brings a Disk, which keeps log, checkpoints
 // and chunks, and a database for package tables.
 //
 // # Readings are a log and chunks
 //
 // A commit is one row of the log: the packed inputs of everybody who waited, one
 // sync for all of them. The readings of a commit also go, as the same bytes, into
-// the in-memory head of each device, which answers what is newest and settles
+// the in-memory head of each device, which answers queries for the newest readings and settles
 // duplicates. In the background the sealer turns heads into chunks (package
 // chunk), in slices of a few devices: it encodes outside every lock, has the disk
 // write the chunks and each device's seal mark in one short transaction, and then
@@ -58,10 +58,10 @@ type Config struct {
 	LogReadings int64
 	Logger      *slog.Logger
 	Now         func() time.Time // for the age of unsealed readings and retention
-	Sure        func() bool      // whether Now may be believed by what deletes data; nil = always
+	Sure        func() bool      // whether Now is certain enough to delete data by; nil = always
 	Quiet       bool             // the background work is left to Rest
 	// Join waits until the process that writes to the disk lets go of it, and makes the
-	// disk this one's: what Recover reads may be behind until then. Nil = it is ours.
+	// disk this one's: the data that Recover reads may be behind until then. Nil = it is ours.
 	Join func(ctx context.Context) error
 	// LogAside sets damaged rows of the log aside instead of refusing to start.
 	LogAside   bool
@@ -105,7 +105,7 @@ type Core struct {
 
 	seq       int64          // of the last commit
 	lastNow   rimewatch.Time // of the last commit
-	staged    []*commit      // by seq, what is not committed yet
+	staged    []*commit      // by seq, not committed yet
 	spare     []*commit      // to be used again
 	heads     heads
 	deviceID  ids
@@ -149,7 +149,7 @@ func (s *Core) Load(ctx context.Context) error {
 	return s.load(ctx)
 }
 
-// Stop ends the background work. Nothing is lost: what is not sealed is in the
+// Stop ends the background work. Nothing is lost: unsealed readings are in the
 // log. The disk may be closed afterwards.
 func (s *Core) Stop() {
 	s.closed.Store(true)

@@ -15,7 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// ErrDamaged is what an engine's error wraps where a file holds what was never
+// ErrDamaged is wrapped by an engine's error where a file has bytes that were never
 // written to it.
 var ErrDamaged = errors.New("damaged")
 
@@ -36,7 +36,7 @@ func (e *damagedChunk) Error() string {
 // Unwrap makes it an ErrDamaged.
 func (e *damagedChunk) Unwrap() error { return ErrDamaged }
 
-// damage is what was found damaged and is not set aside yet, and what is.
+// damage are the damaged chunks that were found, and those of them that are set aside.
 type damage struct {
 	aid   Disk // sets it aside
 	log   *slog.Logger
@@ -67,7 +67,7 @@ func (g *damage) skip(err error) bool {
 	return true
 }
 
-// setAside moves what was found damaged out of the way of everybody who reads.
+// setAside moves damaged chunks out of the way of readers.
 func (g *damage) setAside(ctx context.Context) error {
 	g.mu.Lock()
 	list := make([]Damaged, 0, len(g.found))
@@ -121,8 +121,8 @@ func (c *Checkpoint) place() []int64 {
 	return []int64{c.DeviceID, int64(c.Seq), int64(math.Float64bits(c.CurrentTemp)), int64(c.CurrentTempAt)}
 }
 
-// The checks of what a file holds, for doctor, backup and restore: each returns
-// what is wrong with a row, nil = nothing.
+// The checks of a file's rows, for doctor, backup and restore: each returns the damage of a row,
+// nil = none.
 
 // VerifyLog checks a row of the log.
 func VerifyLog(seq store.Seq, row []byte) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Disk is what an engine keeps for a Core: the log, checkpoints, chunks and
+// Disk is an engine's storage for a Core: the log, checkpoints, chunks and
 // rollups. Each call that writes is one transaction, durable when it returns
 // nil; what it was given is its own no longer.
 type Disk interface {
@@ -52,14 +52,14 @@ type Disk interface {
 	// SetAside takes damaged chunks out of what all other calls see; their bytes are
 	// kept. One that is gone is left alone.
 	SetAside(ctx context.Context, list []Damaged) error
-	// Aside lists what was set aside.
+	// Aside lists the chunks that were set aside.
 	Aside(ctx context.Context) ([]Damaged, error)
 	// DropAside deletes what of a workspace was set aside and ends before a moment.
 	DropAside(ctx context.Context, workspaceID int64, before rimewatch.Time) error
 	// SetLogAside takes a damaged row out of the log and keeps it elsewhere.
 	SetLogAside(ctx context.Context, seq store.Seq, why string) error
 
-	// View runs f on what is committed at one moment.
+	// View runs f on a snapshot of the committed rows.
 	View(ctx context.Context, f func(Chunks) error) error
 	// LookUp is View for the write path, which waits for no reader. It is called
 	// by one goroutine at a time.

@@ -10,8 +10,8 @@ import (
 // eraser is the part of a Core that erases workspaces.
 type eraser struct{ core *Core }
 
-// EraseWorkspace implements store.Control. What is still in the log is sealed
-// first, so that no start finds readings of devices that nobody knows.
+// EraseWorkspace implements store.Control. Readings in the log are sealed first, so that no start
+// finds readings of unknown devices.
 func (e eraser) EraseWorkspace(ctx context.Context, id int64) error {
 	s := e.core
 	w, err := s.Workspace(ctx, id)

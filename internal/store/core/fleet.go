@@ -11,8 +11,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// fleet is every existing device in memory: who it is, what it last said and
-// what of it is not sealed yet. All of it is guarded by Core.mu.
+// fleet are the existing devices in memory: their rows, newest values and unsealed readings.
+// All of it is guarded by Core.mu.
 type fleet struct {
 	limits     map[int64]map[string]rimewatch.LimitOverrides // of workspaces, by type
 	byID       dense.Index[device]
@@ -88,7 +88,7 @@ func (r *row) device() rimewatch.Device {
 	}
 }
 
-// setBack notes what lies in the future since the clock was set back to now.
+// setBack notes the readings that lie in the future since the clock was set back to now.
 func (f *fleet) setBack(now rimewatch.Time) {
 	for d := range f.byID.All() {
 		if d.live.at > now {

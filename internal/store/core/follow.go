@@ -15,12 +15,12 @@ type follower struct {
 	moved *atomic.Int64
 }
 
-// Moved counts what a process has to read again that follows this one: all changes of
-// devices, and whatever takes rows out of the log. New rows of the log, alerts, sites
+// Moved counts the changes after which a process that follows this one has to read again: all
+// changes of devices, and everything that takes rows out of the log. New rows of the log, alerts, sites
 // and what people set it looks for by itself when it joins.
 func (f follower) Moved() int64 { return f.moved.Load() }
 
-// Quiesce has what need not be done now (sealing, trimming the log) wait for a while, so
+// Quiesce has background work (sealing, trimming the log) wait for a while, so
 // that less Moved: it returns when nothing of that is under way.
 func (f follower) Quiesce(d time.Duration) {
 	q := &f.core.seal

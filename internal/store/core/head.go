@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// head is what of a device is not sealed yet: the encoded rows of the log, one
+// head are a device's unsealed readings: the encoded rows of the log, one
 // after the other, each with its time relative to the newest before it. Readers see
 // the first size bytes; commits stage their rows behind them, one behind the other, and
 // publish them by moving size, or take them back from the end.
@@ -32,7 +32,7 @@ type head struct {
 	daySeq         int64
 }
 
-// heads is what all heads share: where their rows lie, and how much that is.
+// heads is shared by all heads: the memory of their rows, and its size.
 type heads struct {
 	headSize
 	blocks
@@ -107,14 +107,14 @@ func (h *head) retract(m *heads, size, n int32) {
 	h.lookAgain(m)
 }
 
-// lookAgain finds out what is newest after rows are gone.
+// lookAgain finds the newest values again after rows are gone.
 func (h *head) lookAgain(m *heads) {
 	delete(m.moments, h)
 	h.newest = 0
 	m.all(h, func(r *rimewatch.Reading) { h.newest = max(h.newest, r.At) })
 }
 
-// beginSeal marks what is committed as being sealed, and returns the commit up to
+// beginSeal marks committed rows as being sealed, and returns the commit up to
 // which it goes; last is the last of all. It is the first sealSize bytes, which do not
 // change any more. Where the days before the newest are worth a chunk, it is only these:
 // what is of the newest would have to be merged with what follows.
@@ -126,7 +126,7 @@ func (h *head) beginSeal(worth int32, last int64) (mark int64) {
 	return mark
 }
 
-// endSeal takes out what beginSeal marked, now that it is in a chunk; newest is the
+// endSeal takes out the rows that beginSeal marked, now that they are in a chunk; newest is the
 // newest of it.
 func (h *head) endSeal(m *heads, newest rimewatch.Time) {
 	h.base = max(h.base, newest)

@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// headRows copies what of a device is not sealed yet within [from, to), sorted.
+// headRows copies a device's unsealed readings within [from, to), sorted.
 // It is taken before the chunks are read: what is sealed in between is seen
 // twice and merged, never missed.
 func (s *Core) headRows(deviceID int64, from, to rimewatch.Time) []rimewatch.Reading {
@@ -62,7 +62,7 @@ func nextSpans(v Chunks, q store.HistoryQuery) (list []Span, rest store.HistoryQ
 }
 
 // Readings implements store.History. No connection is held while yield runs:
-// a slow reader of a long history keeps nobody waiting.
+// a slow reader of a long history delays no other.
 func (s *Core) Readings(ctx context.Context, q store.HistoryQuery, yield func(*rimewatch.Reading) error) error {
 	w := &walker{q: q, head: s.headRows(q.DeviceID, q.From, q.To), yield: yield}
 	for q.From < q.To {
@@ -104,7 +104,7 @@ func (s *Core) Readings(ctx context.Context, q store.HistoryQuery, yield func(*r
 // walker merges the head into the clusters as they come, in either direction.
 type walker struct {
 	q     store.HistoryQuery
-	head  []rimewatch.Reading // sorted, what is not given out yet
+	head  []rimewatch.Reading // sorted, not given out yet
 	yield func(*rimewatch.Reading) error
 	n     int
 }

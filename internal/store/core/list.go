@@ -12,9 +12,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// listBlock is what lists filter by of a workspace's devices with ids of one range,
-// side by side: devices lie anywhere in memory, and looking at each of a million
-// takes longer than anybody waits for a list.
+// listBlock has the columns that lists filter by, of a workspace's devices with ids of one range,
+// side by side: devices lie anywhere in memory, and reading each of a million takes too long for
+// a list.
 type listBlock struct {
 	first  int64 // of the range, which is blockIDs long
 	n      int   // devices

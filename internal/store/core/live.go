@@ -21,7 +21,7 @@ type live struct {
 	frozen       bool
 }
 
-// extras is what few devices have.
+// extras are the values that few devices have.
 type extras struct {
 	optional      []float64 // of the newest reading
 	battery, rssi *float64
@@ -63,7 +63,7 @@ func (d *device) setLatest(r *rimewatch.Reading) {
 	}
 }
 
-// show sets what is known of the device's presence.
+// show sets the device's presence.
 func (d *device) show(p *rimewatch.Presence) {
 	l := &d.live
 	l.online, l.frozen = p.Status == rimewatch.Online, p.Frozen
@@ -86,7 +86,7 @@ func (d *device) allocExtras() *extras {
 	return d.extras
 }
 
-// fillLive fills in what is known of the device now.
+// fillLive fills in the device's present state.
 func (d *device) fillLive(to *rimewatch.Live) {
 	l := &d.live
 	*to = rimewatch.Live{

@@ -16,7 +16,7 @@ import (
 // logVersion is of an entry of the log and of the rows in it.
 const logVersion = 3
 
-// logHeader is what precedes the version of an entry: its sum.
+// logHeader is the length of the sum before the version of an entry.
 const logHeader = 4
 
 // decodeLog calls f for every input of a packed commit. The rows of readings

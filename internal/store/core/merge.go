@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// mergeBytes is about what one transaction of merges writes.
+// mergeBytes is about the size of one transaction of merges.
 const mergeBytes = 512 << 10
 
 // compactDue merges the young chunks of the devices that have many.
@@ -90,7 +90,7 @@ func (s *Core) compact(ctx context.Context, ids []int64, today int64) error {
 	return failed
 }
 
-// planMerges decodes and encodes what is to be merged of one device and returns
+// planMerges decodes and encodes the chunks of one device that are to be merged, and returns
 // the number of young chunks that will be left.
 func (s *Core) planMerges(ctx context.Context, deviceID int64, today int64) (merges []Merge, left int, err error) {
 	err = s.disk.View(ctx, func(v Chunks) error {
@@ -128,7 +128,7 @@ func (s *Core) planMerges(ctx context.Context, deviceID int64, today int64) (mer
 	return merges, left, err
 }
 
-// Rest seals, trims and merges everything that can be. Commits go on beside it.
+// Rest seals, trims and merges everything that can be. Commits go on meanwhile.
 func (s *Core) Rest(ctx context.Context) error {
 	s.maintMu.Lock()
 	defer s.maintMu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/chunk"
 )
 
-// load reads what every query needs; Recover adds readings and states.
+// load reads the rows that every query needs; Recover adds readings and states.
 func (s *Core) load(ctx context.Context) error {
 	last, err := s.disk.Last(ctx)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Core) load(ctx context.Context) error {
 	return s.loadRest(ctx, last)
 }
 
-// loadRest reads what may have changed since a process began to follow another.
+// loadRest reads the rows that may have changed since a process began to follow another.
 func (s *Core) loadRest(ctx context.Context, last Last) error {
 	if err := s.refreshSites(ctx); err != nil {
 		return fmt.Errorf("sites: %w", err)
@@ -179,7 +179,7 @@ func restoreLatest(c *Checkpoint, d *device) error {
 	return nil
 }
 
-// logShare is what a worker finds in the log.
+// logShare are a worker's rows of the log.
 type logShare struct {
 	sealQueue
 	bytes, readings int64
@@ -188,7 +188,7 @@ type logShare struct {
 	gone map[int64]*device
 }
 
-// replayLog fills the heads with what was logged since it was called last. Readings
+// replayLog fills the heads with the rows that were logged since the last call. Readings
 // that a seal has already moved into a chunk while their commit's other devices were
 // still waiting are told apart by the device's seal mark.
 func (s *Core) replayLog(ctx context.Context, sealed map[int64]store.Seq, workers int, entry func(int, *store.Entry) error) (err error) {
@@ -263,7 +263,7 @@ func (x *logShare) replay(s *Core, e *store.Entry, encoded []byte, unsealed bool
 	return d
 }
 
-// onDisk reads what is durable, whatever is in memory.
+// onDisk reads the durable state, regardless of memory.
 type onDisk struct{ disk Disk }
 
 // Checkpoints implements store.Log.

@@ -6,8 +6,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
-// What an engine reads of its log, checkpoints, marks and rollups, whose tables are the
-// same in all. where is what follows the word in a query.
+// Queries of an engine's log, checkpoints, marks and rollups, whose tables are the same in all.
+// where is the condition of a query.
 
 // Column reads a blob into buf, or into a larger one.
 func Column(row tables.Row, col int, buf []byte) []byte {
@@ -61,7 +61,7 @@ func ReadRollups(conn tables.Conn, deviceID int64, from, to rimewatch.Time, yiel
 	}, "SELECT id, from_at, to_at, data FROM reading_rollup WHERE device_id = ? AND to_at >= ? AND from_at < ?", deviceID, int64(from), int64(to))
 }
 
-// ReadInts sets numbers to what their queries return.
+// ReadInts sets numbers to the results of their queries.
 func ReadInts(conn tables.Conn, queries map[*int64]string) error {
 	for dst, query := range queries {
 		if err := conn.Query(func(row tables.Row) error { *dst = row.ColumnInt64(0); return nil }, query); err != nil {

@@ -13,13 +13,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-// headSize counts what all heads hold together.
+// headSize counts the readings of all heads.
 type headSize struct {
 	bytes, readings atomic.Int64
 	budget          atomic.Int64 // bytes; grows with the fleet
 }
 
-// headEach is what the budget is at least, in bytes a device: a chunk costs as much
+// headEach is the least budget, in bytes a device: a chunk costs as much
 // as dozens of readings, so it should hold that many. A reading takes some 23.
 const headEach = 7 << 7
 
@@ -48,7 +48,7 @@ type sealer struct {
 	slice  sync.Mutex                    // held while something is moved
 }
 
-// sealQueue is what waits to be sealed.
+// sealQueue are the devices whose readings wait to be sealed.
 type sealQueue struct {
 	queue  []sealItem // devices with unsealed readings, by the commit of the oldest
 	full   []*device  // heads that are worth a chunk now
@@ -156,7 +156,7 @@ func (s *Core) maintain(ctx context.Context) error {
 			break
 		}
 	}
-	// What fails for one of them is no reason to leave the others undone.
+	// A failure of one of them does not keep the others from being sealed.
 	return errors.Join(s.setAside(ctx), s.compactDue(ctx), s.retainDue(ctx), s.setAside(ctx), s.disk.Tidy(ctx))
 }
 
@@ -295,7 +295,7 @@ func (s *Core) finishSeal(d *device, chunks []Chunk) {
 	}
 }
 
-// floor is the first commit that somebody still needs, and how far the log is.
+// floor is the first commit that is still needed, and the end of the log.
 func (s *Core) floor() (floor, last store.Seq, now rimewatch.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

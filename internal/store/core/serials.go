@@ -43,7 +43,7 @@ func (t *serials) at(hash uint64) int { return int(hash >> (64 - bits.Len(uint(l
 // next returns the slot after the i-th.
 func (t *serials) next(i int) int { return (i + 1) & (len(t.slots) - 1) }
 
-// get returns who has a key, nil = nobody.
+// get returns the device of a key, nil = none.
 func (t *serials) get(key []byte, hash uint64) *store.Identity {
 	if t.n == 0 {
 		return nil
@@ -119,7 +119,7 @@ func (t *serials) remove(key string) {
 	t.n--
 }
 
-// identifyAtOnce is how many devices are looked for side by side: what is asked for of
+// identifyAtOnce is how many devices are looked up side by side: the memory that is prefetched for
 // them in memory fits into the processor's nearest cache.
 const identifyAtOnce = 64
 

@@ -27,7 +27,7 @@ func (s *Core) changeSites(ctx context.Context, change func() error, workspaceID
 		}
 	}
 	s.mu.Unlock()
-	// What is stored is stored: a failure here only leaves old names on view.
+	// The change is stored already: a failure here only leaves old names on view.
 	if err := s.refreshSites(ctx); err != nil {
 		s.log.Error("read the sites again", "error", err)
 	}

@@ -18,12 +18,12 @@ func sum(b []byte, place ...int64) uint32 {
 	return crc
 }
 
-// withSum appends the sum of what the disk is given to keep.
+// withSum appends the checksum of bytes that the disk keeps.
 func withSum(b []byte, place ...int64) []byte {
 	return binary.LittleEndian.AppendUint32(b, sum(b, place...))
 }
 
-// cutSum returns what withSum was given; false when it is damaged or belongs to
+// cutSum returns the bytes that withSum was given; false when they are damaged or belong to
 // another place.
 func cutSum(b []byte, place ...int64) ([]byte, bool) {
 	n := len(b) - 4

@@ -14,7 +14,7 @@ import (
 // Blocks may be taken and given back by many at once.
 type blocks struct {
 	arenas atomic.Pointer[[]*arena] // replaced as a whole
-	mu     sync.Mutex               // guards what follows
+	mu     sync.Mutex               // guards the following members
 	free   uint32                   // the first of those that were given back, 0 = none
 	made   uint32                   // have been taken once; the first block is never given out
 }
@@ -36,7 +36,7 @@ func (m *blocks) at(i uint32) *block {
 	return &(*m.arenas.Load())[i/arenaBlocks][i%arenaBlocks]
 }
 
-// take returns a block that nobody has.
+// take returns a free block.
 func (m *blocks) take() uint32 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,7 +148,7 @@ func (t *tape) clear(m *blocks) {
 	*t = tape{}
 }
 
-// prefetchEnd lets the processor fetch where the next bytes will be put.
+// prefetchEnd prefetches the memory of the next bytes.
 func (t *tape) prefetchEnd(m *blocks) {
 	if t.size > 0 {
 		prefetch.Of(m.at(t.last))
