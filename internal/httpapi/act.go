@@ -66,7 +66,7 @@ func actJSON(x *rimewatch.Act) ActJSON {
 	return ActJSON{x.ID, x.Does, x.About, x.By, x.State, x.EffectiveAt, x.CreatedAt, x.SettledAt, x.SettledBy, x.Failure}
 }
 
-// laterAsked is the preference of a page: what a person does there can be taken back for a
+// laterAsked is the preference of a page: a person's act there can be taken back for a
 // moment (RFC 7240, 4.1). Programs that use a session are answered as before there was one.
 const laterAsked = "respond-async"
 
@@ -209,7 +209,7 @@ func (a *API) carry(ctx context.Context, x *rimewatch.Act) (failure string, err 
 	return said.Error.Message, nil
 }
 
-// inside takes an answer that goes to nobody.
+// inside takes an answer that is not sent.
 type inside struct {
 	header http.Header
 	status int
@@ -220,7 +220,7 @@ func (w *inside) Header() http.Header         { return w.header }
 func (w *inside) WriteHeader(status int)      { w.status = status }
 func (w *inside) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// actRoutes are about what people have asked for and may still take back: Config.Acts.
+// actRoutes are the routes of acts that people may still take back: Config.Acts.
 func (a *API) actRoutes() []Route {
 	r := &Resource[rimewatch.Act]{
 		Path: "/v1/acts", ID: "act", Tag: "Workspace", One: "an act", Many: "acts that can be taken back",
@@ -291,7 +291,7 @@ func (a *API) act(c *Call, id int64) (rimewatch.Act, error) {
 	return x, err
 }
 
-// mayUndo reports whether whoever asks may do what an act does, and so take it back. People
+// mayUndo reports whether the caller may make the request of an act, and so take it back. People
 // who are limited to sites know of their own acts alone: those of others may be about
 // things that they do not see.
 func (a *API) mayUndo(c *Call, x *rimewatch.Act) bool {

@@ -33,7 +33,7 @@ func (a *API) askedAt(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// Reachable returns where others may reach this server, the likeliest first; none where nobody knows.
+// Reachable returns the addresses by which others may reach this server, the likeliest first; none where they are not known.
 func (a *API) Reachable(r *http.Request) []string {
 	return reachable(a.BaseURL(r), a.cfg.Listen, a.machine(r))
 }

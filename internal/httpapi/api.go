@@ -58,7 +58,7 @@ type Config struct {
 
 	Version   string // of the service, shown in the descriptions
 	PublicURL string // as the operator says that people reach the service; "" = the operator does not
-	// Address returns where people reach the service, "" = nobody has said so; nil likewise.
+	// Address returns the address of the service for people, "" = not set; nil likewise.
 	Address func(context.Context) string
 	Listen  string // address at which the service listens, as the operator gave it
 
@@ -75,7 +75,7 @@ type Config struct {
 	Metrics      http.Handler // serves /metrics to loopback and to holders of MetricsToken; nil = not served
 	MetricsToken string
 	Registerer   prometheus.Registerer // where request metrics are registered; nil = nowhere
-	Fallback     http.Handler          // serves what is not the API's, such as the web UI; nil = 404
+	Fallback     http.Handler          // serves other paths, such as those of the web UI; nil = 404
 
 	// Acts keeps what people have asked for and may still take back; nil = nothing waits. Who
 	// has the frame calls CarryOut when an act is due.
@@ -83,7 +83,7 @@ type Config struct {
 
 	// Serves reports whether requests of a workspace are answered here; nil = all are.
 	Serves func(workspaceID int64) bool
-	// TicketPrefix returns what tickets begin with; nil = nothing.
+	// TicketPrefix returns the beginning of tickets; nil = "".
 	TicketPrefix func() string
 }
 
@@ -199,7 +199,7 @@ func (a *API) Log() *slog.Logger { return a.cfg.Log }
 // Routes returns the route table.
 func (a *API) Routes() []Route { return a.routes }
 
-// Beside returns what is on the router beside the route table, by method and path.
+// Beside returns the handlers on the router that are not in the route table, by method and path.
 func (a *API) Beside() []Route { return a.beside }
 
 // Prefix is where the API lives.

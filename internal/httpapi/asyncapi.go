@@ -27,8 +27,7 @@ type object map[string]any
 
 func ref(path string) object { return object{"$ref": "#/" + path} }
 
-// streamChannels are what can be subscribed to: the events, what they carry,
-// and what a subscription can be narrowed by.
+// streamChannels are the channels of subscriptions: their events with payloads, and their filters.
 var streamChannels = []struct {
 	channel, message, member, schema string
 	events, filters                  []string

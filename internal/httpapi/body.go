@@ -33,14 +33,14 @@ const (
 	TypePDF       = "application/pdf"
 	TypeZIP       = "application/zip"
 
-	// TypeMergePatch is JSON of which maps are merged, and what is null removed (RFC 7396). Every PATCH takes it.
+	// TypeMergePatch is JSON of which maps are merged, and null members removed (RFC 7396). Every PATCH takes it.
 	TypeMergePatch = "application/merge-patch+json"
 )
 
 // ErrEmptyBody refuses a request that needs a body and has none.
 var ErrEmptyBody = wire.InvalidJSON("it is empty")
 
-// ContentType checks the Content-Type of a request against what the route
+// ContentType checks the Content-Type of a request against those that the route
 // takes and returns the plain type.
 func ContentType(h http.Header, accepted ...string) (string, map[string]string, *rimewatch.Error) {
 	return contentType(h, false, accepted)
@@ -78,7 +78,7 @@ func contentType(h http.Header, file bool, accepted []string) (string, map[strin
 	return "", nil, unsupported()
 }
 
-// vague reports whether the Content-Type leaves open what the body is: many
+// vague reports whether the Content-Type leaves the kind of the body open: many
 // clients send JSON without one, or as a form. It is taken for JSON only where a
 // token came with it: a browser that another site leads here has none.
 func vague(h http.Header) bool {
@@ -129,7 +129,7 @@ func errTooLarge(limit int) *rimewatch.Error {
 }
 
 // sealed is the body of a request on its way to a handler: it cannot be read but by
-// readBody, past which no handler gets at what was sent.
+// readBody, which every handler gets its bytes from.
 type sealed struct{ sent io.ReadCloser }
 
 var errSealed = errors.New("a body is read by the frame alone")
@@ -200,7 +200,7 @@ func readBody(w http.ResponseWriter, r *http.Request, buf []byte, limit int, hol
 
 // unpack decompresses a body of at most limit bytes into buf, which it returns, grown
 // where needed. It begins again with more room where there was too little, and never
-// has more than limit: what a body claims to become takes no memory.
+// has more than limit: the claimed size of a body takes no memory.
 func unpack(encoding string, packed, buf []byte, limit int, hold func() *rimewatch.Error) ([]byte, *rimewatch.Error) {
 	const factor = 4 // of room, from one try to the next
 	beyond := 1      // the end is seen by it
@@ -285,7 +285,7 @@ func brokenBody(err error) *rimewatch.Error {
 }
 
 // largeBodies are the buffers of single readings that are larger than anybody sends
-// in earnest: whoever floods with them is not to keep the garbage collector busy.
+// in earnest: a flood of them must not keep the garbage collector busy.
 var largeBodies sync.Pool
 
 // roomFor returns an empty buffer with room for a body and one byte more, by which the
@@ -297,7 +297,7 @@ func roomFor(size int) []byte {
 	return make([]byte, 0, size+1)
 }
 
-// Reuse keeps the buffer of a large body that nobody refers to any more for another
+// Reuse keeps the buffer of a large body that is not referred to any more for another
 // one.
 func Reuse(body []byte) {
 	if cap(body) > promptBody+1 && cap(body) <= MaxSingleBody+1 {
@@ -305,7 +305,7 @@ func Reuse(body []byte) {
 	}
 }
 
-// readAll reads src into buf. size is what a body claims to have, -1 when that is not
+// readAll reads src into buf. size is the claimed size of a body, -1 when that is not
 // known: once it has a place it gets room for all of it, instead of twice as much in
 // ever larger pieces that are thrown away.
 func readAll(src io.Reader, buf []byte, size, limit int, hold func() *rimewatch.Error) ([]byte, *rimewatch.Error) {

@@ -28,7 +28,7 @@ type Call struct {
 	warnings  []string          // about parameters that the route does not know
 	mediaType string            // of the body
 	merges    bool              // the body is a merge patch
-	act       *rimewatch.Act    // what has waited and is carried out by the call; nil = the call is somebody's request
+	act       *rimewatch.Act    // carried out by the call; nil = the call is a request
 	kept      string            // see Kept
 	// mediaParams are the parameters of the body's Content-Type.
 	mediaParams map[string]string
@@ -36,7 +36,7 @@ type Call struct {
 	release     func() // lets go of the body; nil without one
 	W           http.ResponseWriter
 	R           *http.Request
-	failed      *rimewatch.Error // what the request was refused with, nil = it was not
+	failed      *rimewatch.Error // of the refusal, nil = it was not refused
 	streamed    time.Time        // when a streamed answer last moved its deadlines
 }
 
@@ -51,14 +51,14 @@ func (c *Call) Workspace() int64 { return c.Principal.WorkspaceID }
 // Caller is the number of the token or, negative, of the person that makes the call.
 func (c *Call) Caller() int64 { return limitKey(&c.Principal) }
 
-// done lets go of what the call holds.
+// done releases the resources of the call.
 func (c *Call) done() {
 	if c.release != nil {
 		c.release()
 	}
 }
 
-// Locale is how whoever asks reads: what a person has chosen, and where that
+// Locale returns the caller's language and formats: those that a person has chosen, and where that
 // leaves the language open, or a token asks, the language of Accept-Language.
 func (c *Call) Locale() rimewatch.Locale {
 	l := c.Principal.Locale
@@ -68,7 +68,7 @@ func (c *Call) Locale() rimewatch.Locale {
 	return l
 }
 
-// Words write for whoever asks.
+// Words returns the words in the caller's language.
 func (c *Call) Words() phrase.Words { return phrase.In(c.Locale()) }
 
 // Body returns the body with its content type and the parameters of that. The frame has

@@ -8,8 +8,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 )
 
-// Called keeps a request of a token for those who look for what is wrong with a program: each that was refused with
-// e, and some of the others. path is that of the route. Requests of people, and of nobody, are not kept.
+// Called keeps a request of a token, to find faults of programs: each that was refused with e, and some of the others.
+// path is that of the route. Requests of people, and those without a token, are not kept.
 func (a *API) Called(p *account.Principal, e *rimewatch.Error, x *CalledWith) {
 	if p.TokenID == 0 || e == nil && !a.cfg.Auth.Counts(p) {
 		return
@@ -31,7 +31,7 @@ func (a *API) Called(p *account.Principal, e *rimewatch.Error, x *CalledWith) {
 	a.cfg.Auth.Called(c)
 }
 
-// CalledWith is what a request was.
+// CalledWith are the facts of a request.
 type CalledWith struct {
 	At           rimewatch.Time
 	Method, Path string

@@ -18,7 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// checker finds what is wrong with a request, by the same schemas that describe
+// checker checks a request by the same schemas that describe
 // it. huma has a validator too, but it takes mis-cased keys, ignores null where
 // null is not allowed, and rounds large numbers before it looks at them.
 type checker struct {
@@ -118,7 +118,7 @@ func (c *checker) value(s *huma.Schema, in *wire.Scanner, path string, f *wire.F
 	return in.Value()
 }
 
-// scalar checks a value that is not what an object or array should be.
+// scalar checks a value that is neither an object nor an array.
 func (c *checker) scalar(s *huma.Schema, v []byte, path string, f *wire.FieldErrors) {
 	switch s.Type {
 	case huma.TypeObject:
@@ -287,7 +287,7 @@ func (c *checker) number(s *huma.Schema, v, path string, f *wire.FieldErrors) {
 		f.Add(path, "must be an integer")
 		return
 	}
-	// What a float64 cannot hold becomes ±Inf, which no range allows.
+	// Numbers beyond a float64 become ±Inf, which no range allows.
 	n, _ := strconv.ParseFloat(v, 64)
 	switch {
 	case s.Minimum != nil && s.Maximum != nil && (n < *s.Minimum || n > *s.Maximum):

@@ -15,13 +15,13 @@ const minCompressed = 1 << 10
 
 // compressor compresses an answer of JSON or CSV when it is large enough and the
 // client takes it compressed. Answers to GET only: those to writes may hold new
-// secrets beside what the caller sent, whose size would then reveal them.
+// secrets next to the caller's input, whose size would then reveal them.
 type compressor struct {
 	http.ResponseWriter
 	encoding string // gzip, zstd, or none
 	status   int    // 0 until the answer begins
 	begun    bool   // it is known whether the answer is compressed
-	held     []byte // what was written before
+	held     []byte // written before
 	z        compressing
 }
 

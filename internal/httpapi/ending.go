@@ -18,14 +18,14 @@ type ending struct {
 	field   string
 	since   string // the day of the announcement, such as 2026-11-29
 	sunset  string // the last day that it works, a year after since at least
-	instead string // what takes its place
+	instead string // its replacement
 }
 
 var endings = []ending{
 	{[]string{"Workspace", "WorkspaceBody"}, "auto_register", "2026-11-29", "2027-12-01", "`on_unknown`"},
 }
 
-// announce marks what ends in the description, and has the routes say it.
+// announce marks endings in the description, and has the routes announce them.
 func (a *API) announce() {
 	schemas := a.doc.Components.Schemas.Map()
 	for i := range endings {
@@ -47,7 +47,7 @@ func (a *API) announce() {
 	}
 }
 
-// components names what a route's body and answers are made of.
+// components names the schemas of a route's body and answers.
 type components map[string]bool
 
 func (c components) has(name string) bool { return c[name] }

@@ -316,7 +316,7 @@ func (a *API) checkFields(c *Call) *rimewatch.Error {
 	return merge(e, a.checker.Body(c.route.bodySchema, c.body))
 }
 
-// merge joins what is wrong in two places; a malformed document comes first.
+// merge joins the complaints of two places; a malformed document comes first.
 func merge(x, y *rimewatch.Error) *rimewatch.Error {
 	switch {
 	case x == nil:

@@ -37,7 +37,7 @@ func (a *API) BulkBody(w http.ResponseWriter, r *http.Request, workspaceID int64
 	return body, release, e
 }
 
-// Door is what a body has to be that comes by a path beside the described routes.
+// Door are the checks of a body that comes by a path outside the described routes.
 type Door struct {
 	Most  int                     // bytes, at most MaxSingleBody; 0 = as much as a bulk body
 	Check func(body []byte) error // before anything else sees it; nil = it is read as something else than JSON, or by the Scanner of package wire
@@ -77,7 +77,7 @@ func (a *API) Take(c *Call, workspaceID int64, d Door) (body []byte, err error) 
 	return body, err
 }
 
-// Places bound what is held or done at a time, in all and by workspace. Each workspace
+// Places bound the bodies or jobs at a time, in all and by workspace. Each workspace
 // has one place of its own, so that others can slow it down and never keep it out.
 type Places struct {
 	share int
@@ -89,7 +89,7 @@ type Places struct {
 }
 
 type workspacePlaces struct {
-	own  chan struct{} // the one that nobody else takes
+	own  chan struct{} // reserved for the workspace
 	more chan struct{} // those that it has of all
 }
 

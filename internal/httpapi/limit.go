@@ -34,14 +34,14 @@ func NewLimiter(perMinute, burst int, name string) *Limiter {
 	return l
 }
 
-// Header names the limit and what is left of it: RateLimit-Policy and RateLimit.
+// Header returns the limit and the rest of it: RateLimit-Policy and RateLimit.
 func (l *Limiter) Header(h map[string][]string, left int) {
 	if l.policy != nil {
 		h["Ratelimit-Policy"], h["Ratelimit"] = l.policy, l.left[left]
 	}
 }
 
-// EachHeader yields what Header sets.
+// EachHeader yields the headers of Header.
 func (l *Limiter) EachHeader(left int, yield func(name, value string)) {
 	if l.policy != nil {
 		yield("Ratelimit-Policy", l.policy[0])

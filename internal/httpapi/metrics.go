@@ -31,7 +31,7 @@ func newMeter(r prometheus.Registerer) *meter {
 }
 
 // observe records one request. Paths that no route has share one label, and so
-// do methods that nobody knows: labels must not grow with what strangers send.
+// do unknown methods: labels must not grow with the requests of strangers.
 func (m *meter) observe(rt *Route, status int, took time.Duration) {
 	name, label := "other", "other"
 	if rt != nil {

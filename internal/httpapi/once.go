@@ -117,8 +117,8 @@ type Work struct {
 	Principal *account.Principal
 	Now       rimewatch.Time
 	Body      []byte
-	Query     string // what of the query changes what is done
-	// Do carries it out. What it writes with ctx and the key become durable together.
+	Query     string // the parameters that change the effect
+	// Do carries it out. Its writes with ctx and the key become durable together.
 	Do func(ctx context.Context) (status int, body []byte, e *rimewatch.Error)
 	// Again makes the answer to a reading that was stored; nil = it has none.
 	Again func(ctx context.Context, deviceID int64, at rimewatch.Time) (status int, body []byte, e *rimewatch.Error)
@@ -176,7 +176,7 @@ func (a *API) Once(r *http.Request, w *Work) (status int, body []byte, replayed 
 	return status, body, false, nil
 }
 
-// answerOf returns the beginning of what is kept of a request.
+// answerOf returns a kept answer without its status and body yet.
 func answerOf(r *http.Request, w *Work) (x store.Answer, e *rimewatch.Error) {
 	sent := r.Header[keyHeader]
 	if len(sent) != 1 || sent[0] == "" || len(sent[0]) > maxKeyLen || strings.ContainsFunc(sent[0], func(c rune) bool { return c < ' ' || c > '~' }) {
@@ -236,7 +236,7 @@ func (a *API) once(c *Call, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// doing is what of the query changes what is done: what the route knows and is not
+// doing returns the query parameters that change the effect: those that the route knows and that are not
 // its default.
 func (c *Call) doing() string {
 	query := make(url.Values, len(c.Query))

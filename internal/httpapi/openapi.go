@@ -157,7 +157,7 @@ func responseName(status int) string {
 	}, http.StatusText(status))
 }
 
-// finishDocument adds the shared error answers, settles what is derived from types
+// finishDocument adds the shared error answers, corrects schemas that are derived from types
 // differently, and encodes the document.
 func (a *API) finishDocument() {
 	registry := a.doc.Components.Schemas
@@ -354,7 +354,7 @@ func (a *API) envelope(data reflect.Type) *huma.Schema {
 	return s
 }
 
-// describeWarnings adds to the data of an answer what every answer may hold.
+// describeWarnings adds the warnings to the data of an answer, which every answer may have.
 func (c *checker) describeWarnings(envelope *huma.Schema) {
 	if data := c.resolve(envelope).Properties["data"]; data != nil {
 		if s := c.resolve(data); s.Type == huma.TypeObject && s.Properties != nil {
@@ -438,7 +438,7 @@ func (c *checker) init(r huma.Registry) {
 	c.patterns = make(map[string]pattern)
 }
 
-// prepareRoute compiles what a route's parameters and body need.
+// prepareRoute compiles the schemas of a route's parameters and body.
 func (c *checker) prepareRoute(rt *Route) {
 	seen := make(map[*huma.Schema]bool)
 	for _, p := range rt.op.Parameters {
@@ -458,7 +458,7 @@ func FieldSchema(info *rimewatch.FieldInfo) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeNumber, Format: "double"}
 }
 
-// outgoing describes what is sent to webhooks.
+// outgoing describes the requests to webhooks.
 func (a *API) outgoing() map[string]*huma.PathItem {
 	if a.doc.Components.Schemas.Map()["Event"] == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// How long a client may take. Whoever serves the API over net/http sets both on
+// Time limits of clients. A server of the API over net/http sets both on
 // the http.Server: they hold for every request, also for one that is answered
 // before its body was read. Larger bodies and streamed answers move them on as
 // long as they keep up.
@@ -18,7 +18,7 @@ const (
 )
 
 // A large body has to arrive at a rate of minBodyRate, after bodyGrace for the
-// first bytes; whoever is slower is cut off. Bodies that are smaller than
+// first bytes; slower ones are cut off. Bodies that are smaller than
 // promptBody have ReadTimeout, which costs the hot path nothing.
 const (
 	bodyGrace   = 15 * time.Second

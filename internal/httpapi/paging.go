@@ -42,7 +42,7 @@ type SerialInput struct {
 	Serial string `path:"serial" maxLength:"84" doc:"Compared without case."` // also SERIAL~ID
 }
 
-// Known returns the path's serial; what cannot be one does not exist.
+// Known returns the path's serial; CodeDeviceNotFound for a text that cannot be one.
 func (in *SerialInput) Known() (string, error) {
 	if !rimewatch.ValidSerial(in.Serial) {
 		return "", ErrDeviceNotFound()
@@ -50,7 +50,7 @@ func (in *SerialInput) Known() (string, error) {
 	return in.Serial, nil
 }
 
-// Device finds the device of a path that reads what is kept of one: SERIAL, or
+// Device finds the device of a path that reads its records: SERIAL, or
 // SERIAL~ID for one that was deleted.
 func (in *SerialInput) Device(ctx context.Context, fleet store.Fleet, workspaceID int64) (v rimewatch.DeviceView, err error) {
 	serial, id := rimewatch.CutDeletedSerial(in.Serial)
@@ -114,7 +114,7 @@ func pathID(s string) int64 {
 	return id
 }
 
-// ListOf is what a cursor belongs to: a list of its owner, a workspace or a channel.
+// ListOf names the list of a cursor: of its owner, a workspace or a channel.
 type ListOf struct {
 	Cursors *CursorCodec
 	Kind    CursorKind

@@ -47,7 +47,7 @@ var StatusOf = map[rimewatch.Code]int{
 // defaultRetryAfter is sent to clients where the failure names no time itself.
 const defaultRetryAfter = time.Second
 
-// AsError returns what a caller may see of err. Whatever carries no code of its
+// AsError returns the part of err that a caller may see. An error without a code of its
 // own is internal and says nothing about itself.
 func AsError(err error) *rimewatch.Error {
 	var e *rimewatch.Error
@@ -60,7 +60,7 @@ func AsError(err error) *rimewatch.Error {
 	return e
 }
 
-// FailureHeaders sets what belongs to an error beside its body.
+// FailureHeaders sets the headers of an error.
 func FailureHeaders(h http.Header, e *rimewatch.Error) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
@@ -83,7 +83,7 @@ func retryAfter(d time.Duration) string {
 	return strconv.Itoa(int(math.Ceil(d.Seconds())))
 }
 
-// InLanguage writes an error for whoever reads the language with this tag.
+// InLanguage writes an error in the language with this tag.
 func InLanguage(e *rimewatch.Error, tag string) *rimewatch.Error {
 	if tag == catalogue.English {
 		return e
@@ -97,12 +97,12 @@ func ForReader(e *rimewatch.Error, r *http.Request) *rimewatch.Error {
 	return InLanguage(e, catalogue.Match(r.Header.Get("Accept-Language")))
 }
 
-// Shown returns what whoever asks may see of err, in the language of Locale.
+// Shown returns the part of err that the caller may see, in the language of Locale.
 func (c *Call) Shown(err error) *rimewatch.Error {
 	return InLanguage(AsError(err), c.Locale().Language)
 }
 
-// Refused notes what a call is refused with, for a handler that writes that itself.
+// Refused notes the refusal of a call, for a handler that writes it itself.
 func (c *Call) Refused(e *rimewatch.Error) { c.failed = e }
 
 // writeFailure answers with an error.
@@ -122,7 +122,7 @@ func (c *Call) writeFailure(w http.ResponseWriter, e *rimewatch.Error) {
 // typeProblem is the form of errors of RFC 9457, which is sent to those who name it.
 const typeProblem = "application/problem+json"
 
-// asksFor reports whether Accept names a media type, whatever it prefers.
+// asksFor reports whether Accept names a media type, regardless of preferences.
 func asksFor(h http.Header, mediaType string) bool {
 	for _, line := range h["Accept"] {
 		for part := range strings.SplitSeq(line, ",") {

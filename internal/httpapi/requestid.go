@@ -31,7 +31,7 @@ func newIDSource() *idSource {
 	return s
 }
 
-// Of returns the request's name: what the client called it, when that is sane, or
+// Of returns the request's name: the client's, when that is sane, or
 // a new one.
 func (s *idSource) Of(h http.Header) string {
 	if sent := h[RequestIDHeader]; len(sent) == 1 && SaneID(sent[0]) {
@@ -40,7 +40,7 @@ func (s *idSource) Of(h http.Header) string {
 	return s.New()
 }
 
-// RequestID returns the name of a request: what the client called it, when that
+// RequestID returns the name of a request: the client's, when that
 // is sane, or a new one.
 func (a *API) RequestID(h http.Header) string { return a.ids.Of(h) }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Resource declares what the routes of a store.Resource have in common. List, Get,
+// Resource declares the common properties of the routes of a store.Resource. List, Get,
 // Create, Update and Delete make the routes. The store bounds how many there are, and
-// records who changed what; the frame replays what is sent again with its key.
+// records changes and their actors; the frame replays answers to requests with a repeated key.
 type Resource[T any] struct {
 	Path      string // of the list; one is at Path/{id}
 	ID        string // of the operations: get-ID, list-IDs
@@ -29,7 +29,7 @@ type Resource[T any] struct {
 	Things            func(ctx context.Context) store.Resource[T]
 	Key               func(*T) (id, revision int64)
 	Named             func(*T) string                 // its name, by which people may take its deletion back; nil = it does not wait
-	Changed           func(ctx context.Context, x *T) // hears of every change; nil = nobody does
+	Changed           func(ctx context.Context, x *T) // called after every change; nil = nothing
 	Cursors           *CursorCodec
 
 	// The descriptions of the operations, and failures of Create and Update, and of Delete,
@@ -38,7 +38,7 @@ type Resource[T any] struct {
 	Also, DeleteAlso                             []rimewatch.Code
 }
 
-// row is what the routes share. verb is of the operation's id.
+// row is the common part of the routes. verb is of the operation's id.
 func (r *Resource[T]) row(method, path, verb, summary string) Route {
 	id := verb + "-" + r.ID
 	return Route{
@@ -98,7 +98,7 @@ func (r *Resource[T]) Name(c *Call) (string, error) {
 	return r.Named(&x), store.CheckRevision(c.R.Context(), revision)
 }
 
-// deletable is Name of what can be deleted: what is refused is refused at once.
+// deletable is Name for a thing that can be deleted: a refusal comes at once.
 func (r *Resource[T]) deletable(c *Call) (string, error) {
 	name, err := r.Name(c)
 	if err == nil && len(r.DeleteAlso) > 0 {
@@ -237,7 +237,7 @@ func Get[T, D any](r *Resource[T], show func(ctx context.Context, x *T) (D, erro
 	}))
 }
 
-// Create makes a thing as build says, in the workspace of whoever asks.
+// Create makes a thing by build, in the caller's workspace.
 func Create[T, B, D any](r *Resource[T], build func(ctx context.Context, body *B) (T, error), show func(ctx context.Context, x *T) (D, error)) Route {
 	return r.CreateRow(Handle(func(ctx context.Context, in *BodyInput[B]) (data D, err error) {
 		x, err := build(ctx, &in.Body)
@@ -252,7 +252,7 @@ func Create[T, B, D any](r *Resource[T], build func(ctx context.Context, body *B
 	}))
 }
 
-// Update changes a thing by what edit returns, which runs in the transaction.
+// Update changes a thing by edit, which runs in the transaction.
 func Update[T, B, D any](r *Resource[T], edit func(ctx context.Context, body *B) (func(*T) error, error), show func(ctx context.Context, x *T) (D, error)) Route {
 	return r.UpdateRow(Handle(func(ctx context.Context, in *IDBody[B]) (data D, err error) {
 		change, err := edit(ctx, &in.Body)

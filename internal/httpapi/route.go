@@ -45,7 +45,7 @@ type Route struct {
 	Direct       http.HandlerFunc // goes past the router and the checks, which it does itself
 
 	op         *huma.Operation
-	ends       []*ending // announced, of what it takes or answers
+	ends       []*ending // announced, of its input or answers
 	bodySchema *huma.Schema
 	serve      http.Handler
 }
@@ -72,7 +72,7 @@ func Scope(s rimewatch.Scopes) access { return access{Scopes: s} }
 
 const ownAccount = "it is about that person's own account"
 
-// Myself admits signed-in members to what is about themselves.
+// Myself admits signed-in members to their own data.
 var Myself = access{Role: rimewatch.RoleViewer, Why: ownAccount}
 
 // Person admits signed-in people of at least role r, and no token, for a reason.
@@ -120,7 +120,7 @@ func (rt *Route) admits(p *account.Principal, r *http.Request) *rimewatch.Error 
 	return nil
 }
 
-// BodyRule is what a route takes as its body.
+// BodyRule is the rule for a route's body.
 type BodyRule struct {
 	Types    []string
 	Optional bool
@@ -231,7 +231,7 @@ func (a *API) Fail(c *Call, e *rimewatch.Error) {
 	c.writeFailure(c.W, e)
 }
 
-// LogFailure logs what a caller does not see.
+// LogFailure logs the part of an error that a caller does not see.
 func (a *API) LogFailure(method, path, id string, e *rimewatch.Error) {
 	if e.Code == rimewatch.CodeInternal || e.Code == rimewatch.CodeOutcomeUnknown {
 		a.cfg.Log.Error("request failed", "method", method, "path", path, "request_id", id, "error", e)

@@ -20,7 +20,7 @@ type Recorder struct {
 }
 
 // AllowAnswer extends the deadline of an answer that took long to make by all of
-// WriteTimeout: whoever sent the request is not to blame.
+// WriteTimeout: the sender of the request is not to blame.
 func AllowAnswer(w http.ResponseWriter, begun time.Time) {
 	if now := time.Now(); now.Sub(begun) > WriteTimeout/4 {
 		_ = http.NewResponseController(w).SetWriteDeadline(now.Add(WriteTimeout))
@@ -147,7 +147,7 @@ func (a *API) dispatch(c *Call, w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowed is what a path takes, as the router lists it. It takes the HEAD of every GET;
+// allowed are the methods of a path, as the router lists them. It takes the HEAD of every GET;
 // one that has a route of its own is refused there.
 func allowed(mux *http.ServeMux, r *http.Request, list string) string {
 	head := *r
@@ -180,7 +180,7 @@ func errUnclean(p string) *rimewatch.Error {
 	return errNoSuchPath()
 }
 
-// writeOptions answers what a path takes. There is no cross-origin sharing, so
+// writeOptions answers with the methods of a path. There is no cross-origin sharing, so
 // no other header is due.
 func writeOptions(w http.ResponseWriter, allow string) {
 	w.Header().Set("Allow", allow+", OPTIONS")
@@ -188,7 +188,7 @@ func writeOptions(w http.ResponseWriter, allow string) {
 	_, _ = fmt.Fprintln(w, `{"success":true,"data":{}}`)
 }
 
-// probeWriter takes an answer that nobody reads.
+// probeWriter discards an answer.
 type probeWriter struct {
 	header http.Header
 	status int

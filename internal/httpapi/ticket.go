@@ -64,7 +64,7 @@ func (b *ticketBox) take(text string, now rimewatch.Time) (account.Principal, bo
 	return t.principal, ok && now < t.expires
 }
 
-// drop forgets what has expired. Tickets expire in the order in which they were
+// drop forgets expired tickets. Tickets expire in the order in which they were
 // given out, so each is looked at once.
 func (b *ticketBox) drop(now rimewatch.Time) {
 	for len(b.expires) > 0 {

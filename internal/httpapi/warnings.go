@@ -41,7 +41,7 @@ func takeLabels(params []*huma.Param, sent, known url.Values) {
 	}
 }
 
-// Bounds of what an answer says about parameters.
+// Bounds of an answer's warnings about parameters.
 const maxWarnings = 10
 
 // unknownParameters returns what is to be said of parameters that a route does

@@ -11,8 +11,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// registerPlain adds what is not part of the described API: the description
-// itself, the docs page, and what machines that watch the service ask for.
+// registerPlain adds the paths outside the described API: the description itself, the docs page,
+// and those for monitoring.
 func (a *API) registerPlain() {
 	plain := func(path string, fn func(c *Call) error) { a.Plain(http.MethodGet, path, fn) }
 	plain(Prefix+"/openapi.json", func(c *Call) error {
@@ -77,7 +77,7 @@ func (a *API) metrics(c *Call) error {
 	return nil
 }
 
-// mayReadMetrics judges a request by the connection: what a proxy says about its
+// mayReadMetrics judges a request by the connection: a proxy's headers about its
 // client is no reason to open up, and a proxy on this machine is not this
 // machine. One that sends no header of its own is known by what it cannot help:
 // the operator has said that there is one (--public-url, --trusted-proxy), the

@@ -26,7 +26,7 @@ type TicketInput struct {
 	Ticket string `path:"ticket" doc:"As in the link of a message."`
 }
 
-// Acknowledgement is what a link in a message acknowledges.
+// Acknowledgement is the alert that a link in a message acknowledges.
 type Acknowledgement struct {
 	Open   bool      `json:"open" doc:"The link can be used: the alert waits to be acknowledged."`
 	State  string    `json:"state" doc:"A sentence that says why it cannot; empty while it can."`
@@ -39,7 +39,7 @@ type AcknowledgementData struct {
 	Acknowledgement Acknowledgement `json:"acknowledgement"`
 }
 
-// linkUse is a link that somebody has opened, with what it is about now.
+// linkUse is a link that was opened, with the present state of its alert.
 type linkUse struct {
 	ticket.Link
 	text  string
@@ -89,7 +89,7 @@ func (a *api) believe(ctx context.Context, text string) (u linkUse, err error) {
 	return u, err
 }
 
-// notAnyMore is the answer about somebody who has lost the right to acknowledge.
+// notAnyMore is the answer to a person who has lost the right to acknowledge.
 func notAnyMore(err error) error {
 	if code := rimewatch.CodeOf(err); code != rimewatch.CodeForbidden && code != rimewatch.CodeNotFound {
 		return err
@@ -104,7 +104,7 @@ func (u *linkUse) useKey() string {
 	return "acknowledged/" + hex.EncodeToString(sum[:16])
 }
 
-// acknowledgement returns what the link is about, in the words of whoever looks at it.
+// acknowledgement returns the alert of the link, in the caller's language.
 func (a *api) acknowledgement(ctx context.Context, u *linkUse) (AcknowledgementData, error) {
 	c := httpapi.CallOf(ctx)
 	l := u.by.Locale

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Store keeps what notifications are decided by, what was sent, and alerts.
+// Store keeps the rules of notifications, their deliveries, and alerts.
 type Store interface {
 	store.Notifications
 	store.Maintenance
@@ -21,7 +21,7 @@ type Store interface {
 	People() store.People
 }
 
-// Writer plans work on devices. Every call returns only after what it did is
+// Writer plans work on devices. Every call returns only after its change is
 // durable, and known to the devices.
 type Writer interface {
 	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
@@ -43,14 +43,14 @@ type Config struct {
 	// Calls finds who would be notified of a critical alert that begins now at a site.
 	Calls func(ctx context.Context, workspaceID int64, site *rimewatch.Site) ([]wire.Call, error)
 
-	// Card writes an alert for somebody who is shown it alone.
+	// Card writes a single alert for a page.
 	Card func(ctx context.Context, v *rimewatch.AlertView, l rimewatch.Locale) (wire.Card, error)
 
 	LinkKey   [32]byte // signs the links in messages
 	CursorKey [32]byte // keeps cursors from being forged
 }
 
-// api is what the routes share.
+// api are the dependencies of the routes.
 type api struct {
 	*httpapi.API
 	Config

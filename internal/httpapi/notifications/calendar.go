@@ -80,7 +80,7 @@ func (a *api) calendar(c *httpapi.Call) error {
 	return nil
 }
 
-// turn is an unbroken time for which somebody is on duty.
+// turn is a member's unbroken time on duty.
 type turn struct {
 	user     int64
 	from, to rimewatch.Time

@@ -88,7 +88,7 @@ func showChannel(ctx context.Context, ch *rimewatch.Channel) (ChannelData, error
 	return ChannelData{wire.NewChannel(ch, httpapi.CallOf(ctx).Words().Say)}, nil
 }
 
-// ChannelFields are what people set on a channel. Absent fields stay as they
+// ChannelFields are the settings of a channel. Absent fields stay as they
 // are; null goes back to the default.
 type ChannelFields struct {
 	Enabled    httpapi.Optional[bool]     `json:"enabled,omitempty" doc:"Default: true."`
@@ -231,7 +231,7 @@ type ChannelTry struct {
 	ChannelFields
 }
 
-// ChannelTried is what came of it.
+// ChannelTried is the result of a try.
 type ChannelTried struct {
 	Sent    bool    `json:"sent" doc:"The receiver took the message."`
 	Error   *string `json:"error" doc:"Why not; or what did not work although it was taken."`
@@ -265,7 +265,7 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 	if err := a.maySend(c); err != nil {
 		return ChannelTried{}, err
 	}
-	// Before it is sent: whoever reaches out from this server leaves a trace.
+	// Before it is sent: every message from this server leaves a trace.
 	detail := store.Fields{"kind": ch.Kind, "name": ch.Name, "to": ch.To, "url": ch.MaskedURL()}
 	if err := a.Store.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
 		return ChannelTried{}, err
@@ -280,7 +280,7 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 	return ChannelTried{true, wire.OrNull(rimewatch.SentenceOf(remark).In(c.Words().Say)), wire.OrNull(a.receipt(&ch, c.Now))}, nil
 }
 
-// maySend counts what people have sent by hand.
+// maySend counts the messages that people send by hand.
 func (a *api) maySend(c *httpapi.Call) error {
 	if _, wait := a.sendLimit.Take(c.Workspace(), c.Now); wait > 0 {
 		return httpapi.ErrRateLimited(wait)

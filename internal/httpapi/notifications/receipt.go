@@ -18,7 +18,7 @@ import (
 // may lie open for a while.
 const receiptLife = rimewatch.Hour
 
-// ChannelReceipt is what a test before storing was answered with.
+// ChannelReceipt is the receipt of a test before storing.
 type ChannelReceipt struct {
 	Receipt string `json:"receipt,omitempty" maxLength:"100" doc:"Of a test of the same settings within the last hour (POST /v1/channels/test): the channel counts as tested then. Of anything else it counts for nothing."`
 }
@@ -36,7 +36,7 @@ func (a *api) receipt(c *rimewatch.Channel, at rimewatch.Time) string {
 // counts as never tested, and the caller learns of what was stored.
 func (a *api) takeReceipt(ctx context.Context, receipt string, c *rimewatch.Channel) {
 	text, _, _ := strings.Cut(receipt, ".")
-	n, _ := strconv.ParseInt(text, 10, 64) // of what is no number the signature is wrong
+	n, _ := strconv.ParseInt(text, 10, 64) // a text that is no number has no valid signature
 	at := rimewatch.Time(n)
 	if subtle.ConstantTimeCompare([]byte(receipt), []byte(a.receipt(c, at))) != 1 || httpapi.CallOf(ctx).Now > at+receiptLife {
 		return

@@ -66,7 +66,7 @@ func overridesOf(list []Override) []rimewatch.Override {
 	return out
 }
 
-// roster is what answers about rotas need to know.
+// roster are the members, sites and clocks that answers about rotas need.
 type roster struct {
 	zone  func(siteID int64) *time.Location
 	names map[int64]string // of members

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// AlertMatch narrows what a route or a silence is about. Empty lists match
+// AlertMatch selects the alerts of a route or a silence. Empty lists match
 // everything; all filled ones must match.
 type AlertMatch struct {
 	Severities     []rimewatch.Severity  `json:"severities,omitempty" maxItems:"2" enum:"warning,critical"`
@@ -118,7 +118,7 @@ type RouteStep struct {
 	Targets    []Target `json:"targets,omitempty" maxItems:"20" doc:"People, found at the moment of the step."`
 }
 
-// Target is who is told in a step.
+// Target is the recipient of a step.
 type Target struct {
 	Kind string `json:"kind" enum:"channel,member,rota,contact" doc:"channel: as if it stood in channel_ids. member: by the channels that bring messages to that person alone: phones, and e-mail channels of that one address. rota: whoever is on duty then. contact: by the e-mail channels of that one address and calls to that number, if there are any."`
 	ID   int64  `json:"id" minimum:"1" doc:"Of a member the user's."`
@@ -212,7 +212,7 @@ func (a *api) showRoute(ctx context.Context, r *rimewatch.Route) (RouteData, err
 	return RouteData{routeJSON(r, serials)}, nil
 }
 
-// RouteFields are what people set on a route. Absent fields stay as they are;
+// RouteFields are the settings of a route. Absent fields stay as they are;
 // null goes back to the default.
 type RouteFields struct {
 	Enabled  httpapi.Optional[bool]       `json:"enabled,omitempty" doc:"Default: true."`

@@ -142,7 +142,7 @@ func (a *api) editSchedule(ctx context.Context, b *ReportScheduleUpdate) (func(*
 		if b.Enabled != nil {
 			s.Enabled = *b.Enabled
 		}
-		// What is over when people ask for another report is not sent afterwards.
+		// Reports of periods that are over by the change are not sent afterwards.
 		if s.Period != before.Period || s.SiteID != before.SiteID || (s.Enabled && !before.Enabled) {
 			_, s.Through = s.Period.Over(now, zone(s.SiteID))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 )
 
-// ownKinds are the kinds of channels that a member makes for themselves, beside devices, which are made on them.
+// ownKinds are the kinds of channels that a member makes for themselves, besides devices, which are made on them.
 var ownKinds = []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.ChannelService, rimewatch.ChannelCall}
 
 // mine are the caller's own ways.

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Store keeps excursions, what people did about alerts and probes, and what a log is
+// Store keeps excursions, corrective actions, calibrations, and the data that a log is
 // made of.
 type Store interface {
 	store.Records
@@ -26,17 +26,17 @@ type Store interface {
 	People() store.People
 }
 
-// Writer stores calibrations and judges predictions. A call returns only after what it did is durable.
+// Writer stores calibrations and judges predictions. A call returns only after its change is durable.
 type Writer interface {
 	Feedback(ctx context.Context, workspaceID, id int64, by string, verdict rimewatch.Verdict, note string) (rimewatch.AlertView, error)
 	Calibrate(ctx context.Context, workspaceID int64, serial string, c *rimewatch.Calibration, complete func(*rimewatch.Device) error) (rimewatch.DeviceView, error)
 }
 
-// Reports gathers what logs are made of.
+// Reports gathers the data of logs and dossiers.
 type Reports interface {
 	// Make fills a report and calls write with it. It waits for its turn.
 	Make(ctx context.Context, q *report.Request, write func() error) error
-	// Case gathers what is known of a case, but for curves and images: CodeNotFound.
+	// Case gathers the data of a case, except for curves and images: CodeNotFound.
 	Case(ctx context.Context, workspaceID, id int64) (*report.Dossier, error)
 	// CasePDF writes all of it, as complete has its reader see it, and returns the name of the
 	// file, too. It waits for its turn.
@@ -67,7 +67,7 @@ type Health interface {
 	SummariesOf(workspaceID int64, sites rimewatch.Sites) map[int64]wire.HealthSummary
 }
 
-// Logos keeps what workspaces print on their reports.
+// Logos keeps the logos of workspaces for their reports.
 type Logos interface {
 	Logo(ctx context.Context, workspaceID int64) (rimewatch.Logo, error)
 	SetLogo(ctx context.Context, workspaceID int64, l rimewatch.Logo) (rimewatch.Workspace, error)
@@ -90,13 +90,13 @@ type Config struct {
 
 	Notifier Notifier
 	Mail     Mail
-	// Card writes an alert for somebody who is shown it alone.
+	// Card writes a single alert for a page.
 	Card func(ctx context.Context, v *rimewatch.AlertView, l rimewatch.Locale) (wire.Card, error)
 
 	LinkKey   [32]byte // signs the links of orders
 	CursorKey [32]byte // signs cursors
 
-	// Rounds hears that a round was made, changed or deleted. It returns at once; nil = nobody does.
+	// Rounds is called when a round was made, changed or deleted. It returns at once; nil = nothing.
 	Rounds func()
 
 	// Background runs work that outlives its request; its context ends with the
@@ -104,13 +104,13 @@ type Config struct {
 	Background func(work func(ctx context.Context))
 }
 
-// How many mails with links of orders a workspace sends: nobody floods an address by them.
+// Bounds of the mails with links of orders that a workspace sends, so that no address is flooded.
 const (
 	mailsPerMinute = 1
 	mailBurst      = 20
 )
 
-// api is what the routes share.
+// api are the dependencies of the routes.
 type api struct {
 	*httpapi.API
 	Config

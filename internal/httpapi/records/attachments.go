@@ -119,7 +119,7 @@ func (a *api) sendAttachment(c *httpapi.Call, x *rimewatch.Attachment, data []by
 	return a.sendKept(c, x.Type, "private, max-age=86400, immutable", data)
 }
 
-// sendKept answers with the bytes of a file that somebody has sent. Nothing that it holds runs: it
+// sendKept answers with the bytes of an attached file. No content of it runs: it
 // is shown in a sandbox that may do nothing.
 func (a *api) sendKept(c *httpapi.Call, kind, cached string, data []byte) error {
 	c.Header("Content-Type", kind)

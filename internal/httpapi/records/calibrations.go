@@ -132,7 +132,7 @@ func mostOffset(f rimewatch.Field) float64 {
 	return f.Info().Max / 10
 }
 
-// judge settles what depends on the device.
+// judge fills in the members that depend on the device.
 func (b *CalibrationBody) judge(c *rimewatch.Calibration, d *rimewatch.Device) {
 	c.Offset = rimewatch.OffsetAt(d.Offsets, c.Field, c.AppliedFrom)
 	if b.Offset != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Case is what has to be answered for together.
+// Case are alerts and excursions to be documented together.
 type Case struct {
 	ID           int64                `json:"id"`
 	Status       rimewatch.CaseStatus `json:"status" enum:"open,documented,signed" doc:"open: nothing that was done is on record. documented: something is. signed: and the newest signature covers all of it. An open set."`
@@ -163,7 +163,7 @@ type CaseDevice struct {
 	CalibratedOK  *bool            `json:"calibrated_ok" doc:"Whether it passed; null without a calibration."`
 }
 
-// CaseTold is a line of what happened to the alerts of a case.
+// CaseTold is a line of the timelines of a case's alerts.
 type CaseTold struct {
 	At      rimewatch.Time `json:"at" nullable:"false"`
 	AlertID int64          `json:"alert_id"`
@@ -197,7 +197,7 @@ func attachmentJSON(x *rimewatch.Attachment) Attachment {
 	return out
 }
 
-// CaseGoods is what can have become of the product.
+// CaseGoods are the possible dispositions of the product.
 type CaseGoods struct {
 	Kind     string         `json:"kind" enum:"food,medicine,other"`
 	Advice   *string        `json:"advice" doc:"What has to be done first; null = nothing in particular."`
@@ -295,7 +295,7 @@ func goodsJSON(c *httpapi.Call, kind string) CaseGoods {
 	return out
 }
 
-// CaseBody is what a case is opened for: an alert, an excursion, or a device and a span.
+// CaseBody is the reason to open a case: an alert, an excursion, or a device and a span.
 type CaseBody struct {
 	AlertID      *int64          `json:"alert_id,omitempty" minimum:"1"`
 	ExcursionID  *int64          `json:"excursion_id,omitempty" minimum:"1"`
@@ -357,7 +357,7 @@ func (a *api) documentCase(ctx context.Context, in *httpapi.BodyInput[CaseBody])
 	return a.caseData(ctx, x.ID)
 }
 
-// CaseActionBody records what was done about a case.
+// CaseActionBody is a corrective action for a case.
 type CaseActionBody struct {
 	CorrectiveActionBody
 

@@ -60,7 +60,7 @@ type CheckItem struct {
 	Note        string         `json:"note"`
 }
 
-// CheckNote is what was entered later, or by a second person.
+// CheckNote is a later entry, or one by a second person.
 type CheckNote struct {
 	ID      int64          `json:"id"`
 	AboutAt rimewatch.Time `json:"about_at" nullable:"false" doc:"The time that it is about."`
@@ -223,7 +223,7 @@ type CheckBody struct {
 	Note        string            `json:"note,omitempty" maxLength:"2000" doc:"Kept if the completion becomes a note."`
 }
 
-// CheckAnswerBody is what somebody says of a device.
+// CheckAnswerBody is a person's entry for a device.
 type CheckAnswerBody struct {
 	DeviceID   int64    `json:"device_id" minimum:"1"`
 	TypedValue *float64 `json:"typed_value,omitempty" nullable:"true" minimum:"-100" maximum:"200" doc:"°C, read from another thermometer. It stands beside the value of the sensor."`
@@ -276,7 +276,7 @@ func (a *api) completeCheck(ctx context.Context, in *httpapi.IDBody[CheckBody]) 
 	return a.checkData(ctx, &x, late)
 }
 
-// answer puts what somebody says of a device beside what its sensor said.
+// answer adds a person's entry for a device to the values of its sensor.
 func answer(items []rimewatch.CheckItem, b *CheckAnswerBody, f *wire.FieldErrors) {
 	for i := range items {
 		if it := &items[i]; it.DeviceID == b.DeviceID {
@@ -288,7 +288,7 @@ func answer(items []rimewatch.CheckItem, b *CheckAnswerBody, f *wire.FieldErrors
 	f.Add("items", "must be devices of the check")
 }
 
-// CheckNoteBody is what is entered later.
+// CheckNoteBody is a later entry.
 type CheckNoteBody struct {
 	AboutAt     *rimewatch.Time `json:"about_at,omitempty" doc:"The time that it is about. Default: now."`
 	Text        string          `json:"text" minLength:"1" maxLength:"2000"`

@@ -1,4 +1,4 @@
-// Package records is the HTTP of what inspectors ask for: excursions, corrective
+// Package records is the HTTP API of records for inspectors: excursions, corrective
 // actions, calibrations and temperature logs, as resources of version 1 in the
 // frame of package httpapi.
 package records

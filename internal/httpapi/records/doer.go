@@ -27,13 +27,13 @@ func doerJSON(d *rimewatch.Doer) *Doer {
 	return &Doer{d.Kind, wire.OrNull(d.ID), d.Name, d.Firm, wire.OrNull(d.Token)}
 }
 
-// External is somebody who is not signed in.
+// External is a person who is not signed in.
 type External struct {
 	Name string `json:"name" minLength:"1" maxLength:"200"`
 	Firm string `json:"firm,omitempty" maxLength:"200"`
 }
 
-// names is what a body says about who did something.
+// names are the members of a body that name the doer.
 type names struct {
 	performedBy string
 	external    *External
@@ -115,7 +115,7 @@ func (a *api) verify(ctx context.Context, in *httpapi.IDInput) (CorrectiveAction
 	return CorrectiveActionData{a.correctiveActionJSON(&x)}, nil
 }
 
-// seen is store.ErrNoRecord where the caller must not see what a record is about.
+// seen is store.ErrNoRecord where the caller must not see the record's subject.
 func (a *api) seen(ctx context.Context, x *rimewatch.CorrectiveAction) (err error) {
 	c := httpapi.CallOf(ctx)
 	if c.Principal.Limit == nil {

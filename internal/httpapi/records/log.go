@@ -28,7 +28,7 @@ type reportQuery struct {
 	format    string
 	workspace int64
 	bounds    report.Bounds
-	progress  func(done int) // nil = nobody looks
+	progress  func(done int) // nil = none
 }
 
 func (a *api) temperatureLog(c *httpapi.Call) error {

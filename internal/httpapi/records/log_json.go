@@ -20,7 +20,7 @@ type TemperatureLogData struct {
 	Report TemperatureLog `json:"report"`
 }
 
-// TemperatureLog is what devices measured over a period, for inspectors.
+// TemperatureLog are the measurements of devices over a period, for inspectors.
 type TemperatureLog struct {
 	Workspace   string                   `json:"workspace"`
 	Site        wire.Maybe[wire.SiteRef] `json:"site" doc:"null when devices of any site were asked for."`
@@ -40,7 +40,7 @@ type ReportPeriod struct {
 	TimeZone string         `json:"timezone" doc:"Whose days are counted: the site's, or the workspace's without one."`
 }
 
-// ReportIntegrity is what the audit trail proves.
+// ReportIntegrity is the proof of the audit trail.
 type ReportIntegrity struct {
 	AuditChainOK bool   `json:"audit_chain_ok"`
 	LastHash     string `json:"last_hash" doc:"Of the newest entry, in hexadecimal; empty without one."`
@@ -72,7 +72,7 @@ type ReportedMaintenance struct {
 	CreatedBy string         `json:"created_by"`
 }
 
-// ReportedExcursion is an excursion with what people did about it.
+// ReportedExcursion is an excursion with its corrective actions.
 type ReportedExcursion struct {
 	From              rimewatch.Time           `json:"from" nullable:"false"`
 	To                rimewatch.Time           `json:"to" doc:"null while it lasts."`

@@ -41,7 +41,7 @@ type TicketAttachmentInput struct {
 	AttachmentID string `path:"attachment_id" doc:"Integer id."`
 }
 
-// LinkedOrder is one order for somebody who sees nothing else of its workspace.
+// LinkedOrder is one order for the holder of its link, who sees nothing else of its workspace.
 type LinkedOrder struct {
 	ID           int64                   `json:"id"`
 	Open         bool                    `json:"open" doc:"It can be reported on."`
@@ -73,14 +73,14 @@ type LinkedOrder struct {
 	Until        rimewatch.Time          `json:"link_until" nullable:"false" doc:"Until when the link works."`
 }
 
-// LinkedTemperature is what was measured in a stretch of time.
+// LinkedTemperature are the measurements of a stretch of time.
 type LinkedTemperature struct {
 	At  rimewatch.Time `json:"at" nullable:"false" doc:"Its beginning."`
 	Min float64        `json:"min" doc:"°C."`
 	Max float64        `json:"max" doc:"°C."`
 }
 
-// LinkedContact is somebody to call about the site.
+// LinkedContact is a person to call about the site.
 type LinkedContact struct {
 	Name    string `json:"name"`
 	Role    string `json:"role"`
@@ -136,7 +136,7 @@ func (a *api) byLink(o *rimewatch.WorkOrder) string {
 	return name + ", by the link of a work order"
 }
 
-// linkedOrder returns what the holder of a link sees.
+// linkedOrder returns the order as the holder of a link sees it.
 func (a *api) linkedOrder(ctx context.Context, o *rimewatch.WorkOrder, text string) (LinkedOrderData, error) {
 	c := httpapi.CallOf(ctx)
 	out := LinkedOrder{
@@ -167,7 +167,7 @@ func (a *api) linkedOrder(ctx context.Context, o *rimewatch.WorkOrder, text stri
 	return LinkedOrderData{out}, err
 }
 
-// linkedPlace fills in the site and whom to call there.
+// linkedPlace fills in the site and its contacts.
 func (a *api) linkedPlace(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
 	if o.SiteID == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (a *api) linkedPlace(ctx context.Context, o *rimewatch.WorkOrder, out *Link
 	return err
 }
 
-// linkedUnit fills in what the unit is, and how warm it was.
+// linkedUnit fills in the unit, and how warm it was.
 func (a *api) linkedUnit(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
 	c := httpapi.CallOf(ctx)
 	v, ok := a.Store.DeviceByID(o.DeviceID)

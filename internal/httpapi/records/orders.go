@@ -17,7 +17,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// WorkOrder is work that somebody is asked to do.
+// WorkOrder is work that a member or an outside firm is asked to do.
 type WorkOrder struct {
 	ID           int64                   `json:"id"`
 	Status       rimewatch.OrderStatus   `json:"status" enum:"open,assigned,on_site,done,verified,cancelled" doc:"open: nobody has it. An open set."`
@@ -46,7 +46,7 @@ type WorkOrder struct {
 	UpdatedAt    rimewatch.Time          `json:"updated_at" nullable:"false"`
 }
 
-// OrderResult is what was found and done.
+// OrderResult is the finding and the work of an order.
 type OrderResult struct {
 	Performed Doer                   `json:"performed"`
 	Outcome   rimewatch.OrderOutcome `json:"outcome" enum:"repaired,nothing_wrong,not_repaired"`
@@ -172,7 +172,7 @@ type OrderTarget struct {
 
 // taker is an OrderTarget that was found.
 type taker struct {
-	doer      *rimewatch.Doer // nil = nobody
+	doer      *rimewatch.Doer // nil = none
 	contactID int64
 	email     string          // of a contact
 	sites     rimewatch.Sites // that a member is limited to, nil = none
@@ -250,7 +250,7 @@ func (a *api) newOrder(ctx context.Context, b *OrderCreate) (o rimewatch.WorkOrd
 	return o, t, err
 }
 
-// aim finds what an order is for.
+// aim finds the device, site, alert and case of an order.
 func (a *api) aim(ctx context.Context, o *rimewatch.WorkOrder, b *OrderCreate) error {
 	named := 0
 	for _, given := range []bool{b.AlertID != 0, b.CaseID != 0, b.DeviceSerial != "" && b.CaseID == 0, b.SiteID != 0} {
@@ -335,7 +335,7 @@ func (a *api) createOrder(ctx context.Context, in *httpapi.BodyInput[OrderCreate
 	}
 	a.orders.Made(ctx, &o)
 	if in.Body.Assign != nil {
-		a.tellTaker(ctx, &o, &t)
+		a.notifyAssignee(ctx, &o, &t)
 	}
 	return a.showOrder(ctx, &o)
 }
@@ -373,7 +373,7 @@ func (a *api) updateOrder(ctx context.Context, in *httpapi.IDBody[OrderUpdate]) 
 		return WorkOrderData{}, err
 	}
 	if b.Assign != nil {
-		a.tellTaker(ctx, &o, &t)
+		a.notifyAssignee(ctx, &o, &t)
 	}
 	return a.showOrder(ctx, &o)
 }
@@ -390,8 +390,8 @@ func (a *api) changeOrder(ctx context.Context, id int64, change func(*rimewatch.
 	return o, err
 }
 
-// tellTaker lets whoever an order was given to know. What cannot be sent is logged: the order stands.
-func (a *api) tellTaker(ctx context.Context, o *rimewatch.WorkOrder, t *taker) {
+// notifyAssignee notifies the member to whom an order was given. A failure is logged: the order stands.
+func (a *api) notifyAssignee(ctx context.Context, o *rimewatch.WorkOrder, t *taker) {
 	var err error
 	switch {
 	case t.doer == nil:
@@ -420,7 +420,7 @@ func (b *OrderReport) result(by rimewatch.Doer) rimewatch.OrderResult {
 	return rimewatch.OrderResult{Performed: by, Outcome: b.Outcome, Cause: s(b.Cause), Work: s(b.Work), Parts: s(b.Parts), Cost: s(b.Cost), Remarks: s(b.Remarks)}
 }
 
-// OrderDone is OrderReport by whoever is signed in.
+// OrderDone is OrderReport by the person who is signed in.
 type OrderDone struct {
 	OrderReport
 
@@ -450,7 +450,7 @@ func (a *api) finishOrder(ctx context.Context, in *httpapi.IDBody[OrderDone]) (W
 	return a.showOrder(ctx, &o)
 }
 
-// complete finishes an order, and says what its result means for the prediction that it was made for.
+// complete finishes an order, and gives the verdict of its result on the prediction that it was made for.
 func (a *api) complete(ctx context.Context, workspaceID, id int64, r rimewatch.OrderResult, recordedBy string) (rimewatch.WorkOrder, error) {
 	o, err := a.Store.CompleteOrder(ctx, workspaceID, id, r, recordedBy, a.Now())
 	if err != nil {
@@ -492,7 +492,7 @@ type OrderLinkBody struct {
 	Send bool `json:"send,omitempty" doc:"By e-mail to the contact that has the order, too."`
 }
 
-// OrderLink is the way to one order for somebody without an account.
+// OrderLink is the link to one order for a person without an account.
 type OrderLink struct {
 	Link      string         `json:"link" doc:"Behind the address under which this server is reached."`
 	ExpiresAt rimewatch.Time `json:"expires_at" nullable:"false"`
@@ -536,7 +536,7 @@ func (a *api) linkOrder(ctx context.Context, in *httpapi.IDBody[OrderLinkBody]) 
 	return OrderLinkData{out}, nil
 }
 
-// orderLink is the path of the page that shows an order to whoever has it.
+// orderLink is the path of the page that shows an order to the holder of its link.
 func (a *api) orderLink(o *rimewatch.WorkOrder) string {
 	l := ticket.Link{Purpose: ticket.Order, WorkspaceID: o.WorkspaceID, Expires: o.LinkUntil, ID: o.ID}
 	return ticket.OrderPath + l.Encode(a.LinkKey[:])

@@ -125,7 +125,7 @@ func spanOf(from, to string, now, byDefault rimewatch.Time) (f, t rimewatch.Time
 	return f, t, nil
 }
 
-// CorrectiveAction is what people did about an alert.
+// CorrectiveAction is a record of work because of an alert.
 type CorrectiveAction struct {
 	ID                int64                  `json:"id"`
 	AlertID           *int64                 `json:"alert_id" doc:"null when it was done about no alert."`
@@ -163,7 +163,7 @@ func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveActi
 	return out
 }
 
-// CorrectiveActionBody records what was done about an alert.
+// CorrectiveActionBody is a corrective action for an alert.
 type CorrectiveActionBody struct {
 	PerformedAt       *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
 	PerformedBy       string                `json:"performed_by,omitempty" maxLength:"200" doc:"Who did it. Default: the person who is signed in; a token has to name somebody."`
@@ -233,7 +233,7 @@ func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by name
 	return CorrectiveActionData{a.correctiveActionJSON(x)}, nil
 }
 
-// AlertActions are the corrective actions of an alert, and what can have become of its product.
+// AlertActions are the corrective actions of an alert, and the possible dispositions of its product.
 type AlertActions struct {
 	CorrectiveActionList
 	Goods CaseGoods `json:"goods" doc:"As in the alert's case."`
@@ -253,7 +253,7 @@ func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInpu
 	return AlertActions{CorrectiveActionList{a.correctiveActionsJSON(list)}, goodsJSON(c, v.EquipmentType)}, nil
 }
 
-// WorkBody records what was done to a device.
+// WorkBody is work on a device.
 type WorkBody struct {
 	PerformedAt       *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
 	PerformedBy       string                `json:"performed_by,omitempty" maxLength:"200" doc:"Who did it. Default: the person who is signed in; a token has to name somebody."`

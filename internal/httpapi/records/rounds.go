@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// CheckTemplate is a round: which devices somebody has to look at, and when.
+// CheckTemplate is a round: the devices to look at, and the times.
 type CheckTemplate struct {
 	ID         int64                `json:"id"`
 	Name       string               `json:"name"`
@@ -156,7 +156,7 @@ func editTemplate(ctx context.Context, b *CheckTemplateUpdate) (func(*rimewatch.
 			t.Windows = windowsOf(*b.Windows)
 		}
 		if !t.SamePlan(&was) {
-			t.Through = max(t.Through, now) // what is changed asks for nothing in the past
+			t.Through = max(t.Through, now) // a change asks for no checks in the past
 		}
 		t.UpdatedAt = now
 		return nil

@@ -17,7 +17,7 @@ func gauges() rimewatch.Fields {
 	return set
 }
 
-// TransformSchema implements huma.SchemaTransformer. What depends on the field is
+// TransformSchema implements huma.SchemaTransformer. The part that depends on the field is
 // checked when the field is known.
 func (CalibrationBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema {
 	names := gauges().Names()

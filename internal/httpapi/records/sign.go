@@ -24,8 +24,8 @@ type Signature struct {
 	Covers  bool                       `json:"covers" doc:"It covers all that is on record now; false when something was added or has changed since."`
 }
 
-// signedRecord is what is signed of a case: all that people and machines have put on record.
-// Names that may change later stand beside it.
+// signedRecord is the signed content of a case: all that people and machines have put on record.
+// Names that may change later are not part of it.
 type signedRecord struct {
 	Case        int64                      `json:"case"`
 	DeviceID    int64                      `json:"device_id"`
@@ -61,7 +61,7 @@ type signedFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// signedContent is the whole of what a signature is about.
+// signedContent returns the content of a signature.
 type signedContent struct {
 	Record  json.RawMessage            `json:"record"`
 	Signer  int64                      `json:"signer"`

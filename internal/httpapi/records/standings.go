@@ -71,7 +71,7 @@ func (a *api) standings(ctx context.Context, in *StandingsInput) (StandingsData,
 	return StandingsData{Days: days, Sites: standingsOf(sites, now, siteOf, totals, responses)}, nil
 }
 
-// standingsOf adds up what is known of devices by their present sites. Deleted devices and sites
+// standingsOf adds up the values of devices by their present sites. Deleted devices and sites
 // that are not in the list are left out.
 func standingsOf(
 	sites []rimewatch.Site, now map[int64]wire.HealthSummary, siteOf map[int64]int64, totals map[int64]store.ExcursionTotal, responses []store.Response,

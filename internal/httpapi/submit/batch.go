@@ -27,7 +27,7 @@ type Batch struct {
 	held     []*rimewatch.Held // readings that have to wait for their devices
 	heldAt   []int32           // place in the batch of each
 	waiting  int               // of those, how many are kept
-	vitals   []store.Vitals    // what items say of their devices, one of each
+	vitals   []store.Vitals    // the devices' reports of themselves, one of each
 	vitalsAt map[int64]int     // where that of a device is
 	reader   wire.Batch
 
@@ -39,11 +39,11 @@ type Batch struct {
 	extras  []wire.Extras
 }
 
-// sender is what an item says beside its reading.
+// sender are the members of an item besides its reading.
 type sender struct {
 	raw     []byte // its JSON text
 	run     int32  // its serial is serials[run]
-	extras  int32  // what it says of its device is extras[extras-1], 0 = nothing
+	extras  int32  // its device's report of itself is extras[extras-1], 0 = none
 	refused bool   // but its device was heard
 }
 
@@ -62,7 +62,7 @@ type pendingItem struct {
 	vitals *wire.Extras // nil = nothing
 }
 
-// batchContext is what the items of a batch have in common.
+// batchContext is the common context of a batch's items.
 type batchContext struct {
 	*Readings
 	ctx         context.Context //nolint:containedctx // of one call
@@ -120,7 +120,7 @@ func (b *Batch) reset() {
 	}
 }
 
-// item takes in what the reader has read.
+// item takes in the item that the reader has read.
 func (b *Batch) item(bc *batchContext, e *rimewatch.Error) {
 	place := int32(b.reader.N - 1)
 	if e == nil {
@@ -129,7 +129,7 @@ func (b *Batch) item(bc *batchContext, e *rimewatch.Error) {
 	b.reject(place, e)
 }
 
-// reject notes what is wrong with an item, nil = nothing.
+// reject notes the error of an item, nil = none.
 func (b *Batch) reject(place int32, e *rimewatch.Error) {
 	if e != nil {
 		b.rejected = append(b.rejected, rejection{place, e.Code, e.Fields})
@@ -196,7 +196,7 @@ func (b *Batch) identify(bc *batchContext) {
 		}
 		in.DeviceID = who.ID
 		if from.extras > 0 {
-			b.say(who, &b.extras[from.extras-1])
+			b.report(who, &b.extras[from.extras-1])
 		}
 		if kept != i {
 			b.inputs[kept], b.index[kept] = *in, b.index[i]
@@ -243,7 +243,7 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 		}
 		item.input.DeviceID = r.who.ID
 		if item.vitals != nil {
-			b.say(r.who, item.vitals)
+			b.report(r.who, item.vitals)
 		}
 		b.inputs = append(b.inputs, item.input)
 		b.index = append(b.index, item.index)
@@ -251,7 +251,7 @@ func (g *Readings) registerPending(bc *batchContext, b *Batch) *rimewatch.Error 
 	return nil
 }
 
-// answer counts outcomes and writes the answer; onUnknown is what happens to readings of unknown devices.
+// answer counts outcomes and writes the answer; onUnknown is the treatment of readings of unknown devices.
 func (b *Batch) answer(onUnknown rimewatch.OnUnknown) {
 	accepted, duplicates := 0, 0
 	for i := range b.inputs {
@@ -328,13 +328,13 @@ func (g *Readings) serveBatch(d *direct) (int, *rimewatch.Error) {
 	return http.StatusOK, nil
 }
 
-// vitalsOf returns what a reading says of its device.
+// vitalsOf returns a reading's report of its device.
 func vitalsOf(who *store.Identity, x *wire.Extras) store.Vitals {
 	return store.Vitals{DeviceID: who.ID, Heartbeat: rimewatch.Heartbeat{BatteryPct: x.BatteryPct, BatteryLow: x.BatteryLow, RSSI: x.RSSI, FirmwareVersion: x.Firmware}}
 }
 
-// say notes what an item says of its device; the newest counts.
-func (b *Batch) say(who *store.Identity, x *wire.Extras) {
+// report notes an item's report of its device; the newest counts.
+func (b *Batch) report(who *store.Identity, x *wire.Extras) {
 	i, known := b.vitalsAt[who.ID]
 	if known {
 		b.vitals[i] = vitalsOf(who, x)

@@ -19,7 +19,7 @@ type ReadingBody struct {
 	RecordedAt   *rimewatch.Time `json:"recorded_at,omitempty" nullable:"true" doc:"When it was measured; at most 5 minutes ahead and within the retention. Kept to the millisecond. Default: arrival, moved to the device's next free millisecond."`
 }
 
-// readingInput is a reading with what its request may ask for.
+// readingInput is a reading with the parameters of its request.
 type readingInput struct {
 	httpapi.BodyInput[ReadingBody]
 	DryRun string `query:"dry_run" enum:"true,false" doc:"true: answers 200 with what would become of the reading (dry_run, would, device_serial), and does nothing else."`
@@ -106,7 +106,7 @@ func (ReadingBody) TransformSchema(_ huma.Registry, s *huma.Schema) *huma.Schema
 	return s
 }
 
-// lenience describes what is accepted of a reading beyond its schema.
+// lenience describes the forms of a reading that are accepted beyond its schema.
 const lenience = "Numbers may be sent as text that is a number. The time may also be a number of seconds or milliseconds since 1970, and be called timestamp, ts or time where recorded_at is absent; or age_s says how many seconds ago it was. A time before 2015, or a number below 10⁹, comes from a clock that is not set: the reading has the time of its arrival and clock_unset. battery_pct, battery_v, battery_low, rssi_dbm and firmware_version update the device. Foreign fields are left out and named in ignored_fields; a name that is nearly a known one is refused, so that a misspelt measurement does not vanish."
 
 // describedOnly stands in for handlers of routes that are served past the

@@ -15,9 +15,9 @@ import (
 
 // Writer stores readings.
 type Writer interface {
-	// Submit stores readings and what their devices say of themselves. It sets each
+	// Submit stores readings and their devices' reports of themselves. It sets each
 	// input's Outcome, the time of readings without one, and the time of receipt. It keeps
-	// no reference to what it is given after it has returned nil. CodeUnavailable means
+	// no reference to its arguments after it has returned nil. CodeUnavailable means
 	// that nothing was stored and a retry is safe.
 	Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error
 }
@@ -78,8 +78,8 @@ type Scratch struct {
 	vitals [1]store.Vitals
 }
 
-// beside returns what the reading that was read says of its device, if it does.
-func (s *Scratch) beside(who *store.Identity) []store.Vitals {
+// reported returns the report of its device in the reading that was read, if there is one.
+func (s *Scratch) reported(who *store.Identity) []store.Vitals {
 	if !s.sent.Vitals() {
 		return nil
 	}
@@ -112,13 +112,13 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	if err := g.admit(who, now, s, in); err != nil {
 		return 0, err
 	}
-	if failed := g.Writer.Submit(ctx, s.one[:], s.beside(who)); failed != nil {
+	if failed := g.Writer.Submit(ctx, s.one[:], s.reported(who)); failed != nil {
 		return 0, httpapi.AsError(failed)
 	}
 	return g.outcome(ctx, who, in, s)
 }
 
-// read reads the reading in body and finds its device, nil where nobody has registered
+// read reads the reading in body and finds its device, nil for a serial that is not registered
 // it.
 func (g *Readings) read(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (settings rimewatch.Workspace, who *store.Identity, err *rimewatch.Error) {
 	s.Left = -1
@@ -137,7 +137,7 @@ func (g *Readings) read(ctx context.Context, p *account.Principal, now rimewatch
 	return settings, who, err
 }
 
-// admit makes what was read an input, unless its device sends too many.
+// admit makes the reading an input, unless its device sends too many.
 func (g *Readings) admit(who *store.Identity, now rimewatch.Time, s *Scratch, in *store.Input) *rimewatch.Error {
 	left, wait := g.api.DeviceLimit.Take(who.ID, now)
 	s.Left = left
@@ -158,7 +158,7 @@ func (g *Readings) identify(p *account.Principal, serial []byte) (who *store.Ide
 	return who, p.Limit != nil
 }
 
-// outcome leaves in s.Out what became of an input.
+// outcome writes the outcome of an input to s.Out.
 func (g *Readings) outcome(ctx context.Context, who *store.Identity, in *store.Input, s *Scratch) (status int, err *rimewatch.Error) {
 	switch in.Outcome {
 	case store.Accepted:
@@ -223,14 +223,14 @@ type Clock interface {
 	Gap() rimewatch.Time
 }
 
-// heard notes what time a device says it is.
+// heard notes the time of a device's clock.
 func (g *Readings) heard(who *store.Identity, at, now rimewatch.Time) {
 	if g.Clock != nil && who != nil && at != 0 {
 		g.Clock.Saw(uint64(who.ID), at, now)
 	}
 }
 
-// outsideWindow returns what is wrong with the time of a reading, nil when it may
+// outsideWindow returns the complaint about the time of a reading, nil when it may
 // be stored. An absent time is always right. One that only a step of the clock
 // can explain is refused for the moment, not for good.
 func (g *Readings) outsideWindow(at, now rimewatch.Time, rawDays int) *rimewatch.Error {
@@ -312,7 +312,7 @@ func (g *Readings) serveSingle(d *direct) (status int, e *rimewatch.Error) {
 	return status, nil
 }
 
-// keep keeps what a single reading needed for another one.
+// keep keeps the memory of a single reading for another one.
 func (g *Readings) keep(s *singleScratch) {
 	if cap(s.body) > maxKept {
 		httpapi.Reuse(s.body)

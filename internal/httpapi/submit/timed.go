@@ -9,7 +9,7 @@ import (
 
 // Timed reports whether every reading of a body, one or a batch or lines of them, has a time
 // of its own, so that it is stored once although it is sent twice. It is in doubt about
-// whatever Single and Batch might not take: then it reports false.
+// readings that Single and Batch might not take: then it reports false.
 func Timed(body []byte) bool {
 	d := json.NewDecoder(bytes.NewReader(body))
 	for found := false; ; found = true {

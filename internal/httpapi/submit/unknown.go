@@ -11,11 +11,11 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Waiting keeps the readings of devices that nobody has registered.
+// Waiting keeps the readings of unregistered devices.
 type Waiting interface {
 	// Bound returns the device that a serial is bound to, and whether there is one.
 	Bound(ctx context.Context, workspaceID int64, serial string) (who *store.Identity, bound bool, err error)
-	// Register makes the device of a serial, for the actor, and stores what waits of it:
+	// Register makes the device of a serial, for the actor, and stores its waiting readings:
 	// CodeRateLimited when the workspace has had too many within an hour.
 	Register(ctx context.Context, workspaceID int64, serial, actor string) (*store.Identity, error)
 	// HoldReadings keeps readings as they came and returns when they are on stable
@@ -60,7 +60,7 @@ func heldReading(serial string, now rimewatch.Time, body []byte) *rimewatch.Held
 	return &rimewatch.Held{ExternalID: serial, ReceivedAt: now, Topic: rimewatch.HeldReadingTopic, Body: body, Reason: "no device has this serial"}
 }
 
-// hold keeps the reading that was read into s until somebody accepts its device.
+// hold keeps the reading in s until somebody accepts its device.
 func (g *Readings) hold(ctx context.Context, p *account.Principal, onUnknown rimewatch.OnUnknown, now rimewatch.Time, body []byte, s *Scratch) (status int, err *rimewatch.Error) {
 	held := heldReading(string(s.sent.Serial), now, body)
 	if failed := g.Waiting.HoldReadings(ctx, p.WorkspaceID, []*rimewatch.Held{held}); failed != nil {
@@ -82,7 +82,7 @@ const (
 	acceptPath = httpapi.Prefix + "/v1/sources/" + rimewatch.SourceAPI + "/bind"
 )
 
-// appendWaiting appends what is to be known of readings that wait since now.
+// appendWaiting appends the answer's facts about readings that wait.
 func appendWaiting(b []byte, onUnknown rimewatch.OnUnknown, now rimewatch.Time) []byte {
 	reason := "No device has this serial, and the workspace keeps what unknown devices send until somebody accepts them."
 	if onUnknown == rimewatch.RegisterUnknown {
@@ -125,7 +125,7 @@ func (b *Batch) wait(bc *batchContext, place int32, serial string, raw []byte) {
 	b.heldAt = append(b.heldAt, place)
 }
 
-// keep puts what has to wait on stable storage.
+// keep stores the waiting readings durably.
 func (b *Batch) keep(bc *batchContext) error {
 	if len(b.held) == 0 {
 		return nil

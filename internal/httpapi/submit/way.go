@@ -37,11 +37,11 @@ type way interface {
 	head(name string, value []string)
 	// send names the answer and sends it.
 	send(id string, status int, body []byte)
-	// plain returns the answer and the request as net/http has them, for what is rare.
+	// plain returns the answer and the request as net/http has them, for rare cases.
 	plain() (http.ResponseWriter, *http.Request)
 }
 
-// serve does what a request with readings needs around its work: it is named, its sender is
+// serve does the common work around a request with readings: it is named, its sender is
 // authenticated, his scope checked, an error answered, and the request counted.
 func (g *Readings) serve(c *call, meter *httpapi.HotMeter, work func() (int, *rimewatch.Error)) {
 	c.start = time.Now()
@@ -90,7 +90,7 @@ func (g *Readings) finish(c *call, s *Scratch, status int, e *rimewatch.Error) (
 	return status, e
 }
 
-// answer answers with what the work has made.
+// answer sends the result of the work.
 func (c *call) answer(status int, body []byte) {
 	c.head("Content-Type", jsonType)
 	c.head("X-Content-Type-Options", httpapi.NoSniff)
