@@ -78,7 +78,7 @@ func (a *App) signOn(ctx context.Context) (accounts.SignOn, error) {
 	return accounts.SignOn{Provider: p, Name: a.cfg.OIDCName}, nil
 }
 
-// sealer returns what encrypts with a key as soon as there is one.
+// sealer returns the encryption by a key, as soon as there is one.
 func sealer(key func() ([]byte, error)) func() (cipher.AEAD, error) {
 	var mu sync.Mutex
 	var made cipher.AEAD
@@ -121,7 +121,7 @@ func keyOf(path string, absent func(path string) ([]byte, error)) ([]byte, error
 
 const keyBytes = 32
 
-// makeKey writes a new key that nobody else can read. It is whole or not there.
+// makeKey writes a new key, readable by its owner only. It is complete or absent.
 func makeKey(path string) ([]byte, error) {
 	key := make([]byte, keyBytes)
 	_, _ = rand.Read(key) // it never fails

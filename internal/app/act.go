@@ -7,13 +7,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-// actEvery is how often it is looked for what people have asked for and have not taken back.
+// actEvery is the interval at which due acts are looked for.
 const (
 	actEvery   = time.Second
 	actsAtOnce = 1000
 )
 
-// runActs carries out what people have asked for until ctx ends.
+// runActs carries out due acts until ctx ends.
 func (a *App) runActs(ctx context.Context) {
 	for range ticker.Every(ctx.Done(), actEvery, nil) {
 		if err := a.CarryOut(ctx); err != nil && ctx.Err() == nil {
@@ -22,7 +22,7 @@ func (a *App) runActs(ctx context.Context) {
 	}
 }
 
-// CarryOut carries out what people have asked for, is due and was not taken back. What fails for
+// CarryOut carries out the acts that are due and were not taken back. One that fails for
 // now is tried again at the next call.
 func (a *App) CarryOut(ctx context.Context) error {
 	due, err := a.Store.AllDueActs(ctx, a.now(), actsAtOnce)

@@ -48,7 +48,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Config of an App: the operator's settings and what tests replace.
+// Config of an App: the operator's settings and the dependencies that tests replace.
 type Config struct {
 	config.Serve
 	Version string
@@ -57,12 +57,12 @@ type Config struct {
 	// Clock reads the machine's wall clock and its monotonic one; nil = those of
 	// the machine we run on.
 	Clock     func() clock.Machine
-	Publisher ingest.Publisher // hears of every commit; nil = nobody
+	Publisher ingest.Publisher // receives every commit; nil = none
 	// GuardServices makes all HTTP clients of the process that name no transport
 	// guarded ones: messaging services are refused without it.
 	GuardServices bool
 	Sandbox       sandbox.Units // makes the devices of sandboxes; nil = there are none
-	Push          *http.Client  // reaches push services, with an error for what is not 2xx; nil = guarded
+	Push          *http.Client  // reaches push services, with an error for answers other than 2xx; nil = guarded
 	ACME          *http.Client  // reaches the authority of --tls-auto; nil = a client of its own
 	// Reload yields when the operator wants certificates to be read again at once.
 	Reload <-chan os.Signal
@@ -301,7 +301,7 @@ func (a *App) Start(ctx context.Context) (err error) {
 	return a.listen(ctx)
 }
 
-// begin recovers the state and does what has to be done without being asked.
+// begin recovers the state and starts the work that needs no request.
 func (a *App) begin(ctx context.Context) error {
 	if err := a.Ingest.Start(ctx); err != nil {
 		return err
@@ -331,7 +331,7 @@ func (a *App) begin(ctx context.Context) error {
 	return nil
 }
 
-// sayCode logs the code that the set-up page asks for, while nobody has set the
+// sayCode logs the code that the set-up page asks for, as long as nobody has set the
 // service up.
 func (a *App) sayCode(ctx context.Context) error {
 	code, needed, err := a.Accounts.SetupCode(ctx)
@@ -346,7 +346,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 	if a.server, err = newPublicServer(ctx, &a.cfg, a.tls, a.mqttConnections(), a.API, a.readings); err != nil {
 		return err
 	}
-	// After the port is ours, or the code would be that of a page nobody reaches. Before
+	// After the port is ours, or the code would be that of an unreachable page. Before
 	// anybody is served: a read that fails ends a start, and must not end a server.
 	if err := a.sayCode(ctx); err != nil {
 		return err
@@ -359,7 +359,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 		}
 		a.loaded()
 		releaseAfterRecovery()
-		if _, database := a.remote(); !database || a.cfg.Threads != 0 { // where a database commits, nobody here syncs
+		if _, database := a.remote(); !database || a.cfg.Threads != 0 { // where a database commits, this process does not sync
 			spareProcessor(a.cfg.Threads)
 		}
 		tuneMemory(ctx)
@@ -384,7 +384,7 @@ func (a *App) URL() string {
 // Failed yields when the server stops by itself.
 func (a *App) Failed() <-chan error { return a.failed }
 
-// Stop drains: running requests end, what waits is committed, then everything
+// Stop drains: running requests end, waiting ones are committed, then everything
 // closes, last in first out. It may be called more than once.
 func (a *App) Stop() error {
 	a.stopOnce.Do(func() { a.stopErr = a.stop() })

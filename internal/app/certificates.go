@@ -23,7 +23,7 @@ import (
 )
 
 // keyPair is a certificate that the operator keeps in files, with its key. They are
-// read again for each connection: whoever renews it only puts the new one in its
+// read again for each connection: to renew it, only put the new one in its
 // place. While the files cannot be used, because only one of them has been replaced
 // yet, the certificate before is shown.
 type keyPair struct {
@@ -49,7 +49,7 @@ func newKeyPair(flag, cert, key string, log *slog.Logger, now func() time.Time) 
 }
 
 // read returns the certificate that is to be shown, and an error where that is not
-// what the files hold.
+// the files.
 func (k *keyPair) read() (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -11,7 +11,7 @@ type damagedChunks struct{ store Store }
 
 var damagedChunkDesc = prometheus.NewDesc("rimewatch_store_damaged_chunk_readings", "Readings of a chunk that cannot be read.", []string{"chunk", "device_id"}, nil)
 
-// namedChunks bounds what is named.
+// namedChunks bounds the chunks that are named.
 const namedChunks = 50
 
 // Describe implements prometheus.Collector.

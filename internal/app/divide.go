@@ -15,7 +15,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/postgres"
 )
 
-// Divide divides a database into so many shards, when nobody serves: each shard that
+// Divide divides a database into so many shards, while no server runs: each shard that
 // there is begins its service, seals everything, and ends.
 func Divide(ctx context.Context, url string, shards int64, log *slog.Logger) (err error) {
 	dir, err := os.MkdirTemp("", "rimewatch-divide-")

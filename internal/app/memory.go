@@ -13,7 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-// The garbage collector lets the heap grow to twice what is live before it
+// The garbage collector lets the heap grow to twice the live bytes before it
 // collects. For a server that keeps a hundred thousand devices in memory that
 // is as much again for nothing: most of it are states without pointers, which a
 // collection does not walk, and a reading leaves a dozen bytes of garbage. So the
@@ -28,11 +28,11 @@ const (
 	loadingPercent = 400
 )
 
-// unknownMemory is what the states of devices may take where the machine's memory
+// unknownMemory is the memory for the states of devices where the machine's memory
 // is not known: those of 400,000 devices.
 const unknownMemory = 1 << 30
 
-// stateMemory returns what the states of devices may take, in bytes; want 0 = a
+// stateMemory returns the memory for the states of devices, in bytes; want 0 = a
 // quarter of the machine's memory, all (0 = not known). More than half of it is
 // never taken: the rest is needed for what is read and written.
 func stateMemory(want, all int64) int64 {
@@ -47,7 +47,7 @@ func stateMemory(want, all int64) int64 {
 	return unknownMemory
 }
 
-// stateBudget is what the operator wants of it, as far as the machine has it.
+// stateBudget returns the operator's wish, as far as the machine has the memory.
 func stateBudget(cfg *Config) int64 {
 	want, all := cfg.StateMemory<<20, machineMemory()
 	most := stateMemory(want, all)
@@ -57,13 +57,13 @@ func stateBudget(cfg *Config) int64 {
 	return most
 }
 
-// StateMemory returns what the states of so many devices take in memory, and what
+// StateMemory returns the memory that the states of so many devices take, and the memory that
 // they may take unless an operator decides otherwise, in bytes.
 func StateMemory(devices int64) (needed, budget int64) {
 	return devices * ingest.StateBytes, stateMemory(0, machineMemory())
 }
 
-// releaseAfterRecovery gives back what the recovery of a large store needed for
+// releaseAfterRecovery gives back the memory that the recovery of a large store needed for
 // a moment. It costs a collection, so small stores are spared.
 func releaseAfterRecovery() {
 	var m runtime.MemStats
@@ -79,7 +79,7 @@ func collectLess() (restore func()) {
 	return sync.OnceFunc(func() { debug.SetGCPercent(before) })
 }
 
-// tuneMemory adjusts the collector to what is live until ctx ends. Where there is
+// tuneMemory adjusts the collector to the live bytes until ctx ends. Where there is
 // little memory it collects as often as it has to, unless GOMEMLIMIT says otherwise.
 func tuneMemory(ctx context.Context) {
 	if all := machineMemory(); all > 0 && debug.SetMemoryLimit(-1) == math.MaxInt64 {
@@ -102,7 +102,7 @@ func tuneMemory(ctx context.Context) {
 	}
 }
 
-// collectAt is the growth, in percent of what is live, at which to collect;
+// collectAt returns the growth, in percent of the live bytes, at which to collect;
 // walked is how much of the heap holds pointers.
 func collectAt(live, walked uint64) int {
 	if live == 0 {

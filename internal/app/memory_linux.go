@@ -24,7 +24,7 @@ func machineMemory() int64 {
 	return all
 }
 
-// groupMemory returns what the control groups that this process is in may have, in
+// groupMemory returns the memory limit of this process's control groups, in
 // bytes; 0 = as much as there is. A container sees its own group as the root.
 // cgroups(7), Documentation/admin-guide/cgroup-v1/memory.rst and cgroup-v2.rst.
 func groupMemory(root fs.FS) (most int64) {

@@ -38,21 +38,21 @@ func (a *App) registerMetrics(r prometheus.Registerer) {
 	gauge("store_head_bytes", "Memory used by readings that are not sealed yet.", func() float64 { return float64(a.Store.HeadBytes()) })
 }
 
-// gaugesOf returns what registers gauges of a subsystem.
+// gaugesOf returns the function that registers gauges of a subsystem.
 func gaugesOf(r prometheus.Registerer, subsystem string) func(name, help string, f func() float64) {
 	return func(name, help string, f func() float64) {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "rimewatch", Subsystem: subsystem, Name: name, Help: help}, f))
 	}
 }
 
-// countersOf returns what registers counters of a subsystem.
+// countersOf returns the function that registers counters of a subsystem.
 func countersOf(r prometheus.Registerer, subsystem string) func(name, help string, f func() int64) {
 	return func(name, help string, f func() int64) {
 		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "rimewatch", Subsystem: subsystem, Name: name, Help: help}, func() float64 { return float64(f()) }))
 	}
 }
 
-// registerInlets counts what comes from sources.
+// registerInlets registers the counters of sources.
 func (a *App) registerInlets(r prometheus.Registerer) {
 	counter := countersOf(r, "inlet")
 	n := &a.Sources.Counts

@@ -18,7 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// mqttParts is what speaks MQTT.
+// mqttParts are the listener and the connections of MQTT.
 type mqttParts struct {
 	Brokers   *mqtt.Brokers
 	Listener  *mqtt.Listener // nil where the operator does not ask for it
@@ -68,7 +68,7 @@ func (a *App) openInlet(ctx context.Context, secret string, addr netip.Addr) (*s
 	return l, err
 }
 
-// mqttPath stands for the path of what comes over MQTT: topics hold names of devices.
+// mqttPath stands for the path of messages over MQTT: topics contain names of devices.
 const mqttPath = "mqtt"
 
 // counted keeps the messages of API tokens as their requests, with the status that they would have had over HTTP.
@@ -96,7 +96,7 @@ func (x counted) ReceiveAll(ctx context.Context, l *source.Live, list []*inlet.P
 	return results, err
 }
 
-// inletAddresses returns where and how devices get in beside HTTP.
+// inletAddresses returns the addresses for devices other than HTTP.
 func (a *App) inletAddresses(cursors [32]byte) inlets.Config {
 	return inlets.Config{MQTT: a.cfg.MQTTListen, MQTTS: a.cfg.MQTTSListen, Brokers: a.MQTT.Brokers.State, CursorKey: cursors}
 }
@@ -139,7 +139,7 @@ func (a *App) MQTTAddr() string { return a.MQTT.plain.Addr().String() }
 // MQTTSAddr is where MQTT is taken in over TLS.
 func (a *App) MQTTSAddr() string { return a.MQTT.encrypted.Addr().String() }
 
-// stopMQTT ends what takes in over MQTT, before what it stores into.
+// stopMQTT ends the reception over MQTT, before the write path.
 func (a *App) stopMQTT() {
 	if a.MQTT.Brokers == nil {
 		return

@@ -33,8 +33,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/twilio"
 )
 
-// part is the shard that an App serves for a Node. What an App is made of takes
-// longer to make than a shard takes to load, so it is made before anybody knows for
+// part is the shard that an App serves for a Node. Making an App takes
+// longer than loading a shard, so it is made before anybody knows for
 // which shard: until then store, shard and metrics are empty.
 type part struct {
 	shard   store.Shard
@@ -46,7 +46,7 @@ type part struct {
 
 func (p *part) holds(workspaceID int64) bool { return p.shard.Holds(workspaceID) }
 
-// ticketPrefix returns what a ticket of this shard begins with, by which other nodes
+// ticketPrefix returns the beginning of tickets of this shard, by which other nodes
 // find the shard.
 func (p *part) ticketPrefix() string { return strconv.FormatInt(p.number, 10) + "." }
 
@@ -133,7 +133,7 @@ type posted struct {
 
 var postPool = sync.Pool{New: func() any { return new(posted) }}
 
-// Node is one server of a cluster: an App for each shard that it owns, and what
+// Node is one server of a cluster: an App for each shard that it owns, and the cluster that
 // brings requests to the right one.
 type Node struct {
 	cfg      Config
@@ -163,7 +163,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{cfg: cfg, failed: make(chan error, 3), registry: prometheus.NewRegistry()}
-	now := cfg.Now // of what concerns the process, not what devices send
+	now := cfg.Now // for the process, not for devices
 	if now == nil {
 		now = time.Now
 	}
@@ -211,7 +211,7 @@ func NewNode(ctx context.Context, cfg Config) (_ *Node, err error) {
 	return n, nil
 }
 
-// spares is how many Apps are made before there are shards for them: what a node takes
+// spares is how many Apps are made before there are shards for them: as many as a node takes
 // over at once when another one is gone.
 const spares = 4
 
@@ -229,7 +229,7 @@ func (n *Node) makeSpares(ctx context.Context, there func()) {
 				}
 				return // whoever opens one makes its own
 			}
-			n.ready <- a // nobody else fills it
+			n.ready <- a // only this goroutine fills it
 		}
 		there()
 		select {
@@ -330,8 +330,8 @@ func (n *Node) appFor(ctx context.Context, shard int64) (a *App, cfg postgres.Co
 // leastHead is the least memory for unsealed readings of a shard, in MiB.
 const leastHead = 4
 
-// workspace finds whose a request is, by what it authenticates with. What is wrong
-// with that, the node says that answers.
+// workspace finds the workspace of a request, by its credentials. The node that
+// answers refuses wrong ones.
 func (n *Node) workspace(r *http.Request) (int64, error) {
 	ctx := r.Context()
 	if key, ok := strings.CutPrefix(r.URL.Path, "/in/"); ok {
@@ -421,7 +421,7 @@ type tokenRoutes struct {
 	of       map[string]int64
 }
 
-// mostRoutes bounds what is remembered.
+// mostRoutes bounds the remembered routes.
 const mostRoutes = 100_000
 
 func (t *tokenRoutes) init(database *postgres.Database) {
@@ -467,7 +467,7 @@ func (n *Node) Failed() <-chan error { return n.failed }
 // Addr is where requests are taken in, also when port 0 was asked for.
 func (n *Node) Addr() string { return n.public.Addr().String() }
 
-// Part returns what serves a shard on this node, nil when another node does.
+// Part returns the App of a shard on this node, nil when another node serves it.
 func (n *Node) Part(shard int64) (part *App) {
 	n.cluster.Each(func(number int64, s cluster.Service) {
 		if number == shard {

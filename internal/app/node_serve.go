@@ -44,7 +44,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 			n.failed <- err
 		}
 	})
-	// Whoever gives us a shard has others wait until we serve it: we join when we can.
+	// A node that gives us a shard has others wait until we serve it: we join when we can.
 	there := make(chan struct{})
 	n.workers.Go(func() { n.makeSpares(n.run, sync.OnceFunc(func() { close(there) })) })
 	select {
@@ -69,7 +69,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 	return nil
 }
 
-// handler answers what concerns this node by itself, and brings everything else to
+// handler answers requests about this node by itself, and brings all others to
 // where it is answered.
 func (n *Node) handler() (http.Handler, error) {
 	proxies, err := n.cfg.Proxies()
@@ -89,7 +89,7 @@ func (n *Node) handler() (http.Handler, error) {
 		case "/healthz", "/readyz", "/metrics":
 			own.ServeHTTP(w, r)
 		default:
-			if n.cluster.Leaving() { // whoever sends is to look for another node
+			if n.cluster.Leaving() { // the sender is to look for another node
 				w.Header().Set("Connection", "close")
 			}
 			n.cluster.ServeHTTP(w, r)

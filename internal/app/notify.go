@@ -29,7 +29,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// notifications puts together what notifies people of alerts.
+// notifications builds the notification service.
 func (a *App) notifications(ctx context.Context) error {
 	allow, err := a.cfg.AllowedNetworks()
 	if err != nil {
@@ -90,7 +90,7 @@ func (a *App) pushKeys(ctx context.Context) (push.Keys, error) {
 	return push.KeysOf(secret), err
 }
 
-// contact is how a push service finds who sends; some refuse what has none.
+// contact is the sender's contact for push services; some refuse messages without one.
 func (a *App) contact() string {
 	if strings.HasPrefix(a.cfg.PublicURL, "https://") {
 		return a.publicURL()
@@ -117,7 +117,7 @@ func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (ri
 }
 
 // expired deletes the channel of a device that has ended its subscription. One that
-// routes use stays, and fails: somebody has to know that nobody is notified there.
+// routes use stays, and fails, so that people learn that nobody is notified there.
 func (a *App) expired(ctx context.Context, c *rimewatch.Channel) {
 	err := a.Store.Channels().Delete(ctx, c.WorkspaceID, c.ID)
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeConflict {
@@ -166,12 +166,12 @@ func (a *App) letters() func(context.Context, account.Letter) error {
 	return func(ctx context.Context, l account.Letter) error { return a.mail.Write(ctx, l.To, l.Subject, l.Text) }
 }
 
-// coverage finds where nobody would be notified of a critical alert that begins now.
+// coverage finds the sites without anyone to notify of a critical alert that begins now.
 func (a *App) coverage(ctx context.Context, workspaceID, userID int64) (wire.Coverage, error) {
 	return notify.Coverage(ctx, a.Store, workspaceID, userID, a.now())
 }
 
-// escalation finds who has been told of an alert and who is told next.
+// escalation finds the recipients of an alert so far, and the next ones.
 func (a *App) escalation(ctx context.Context, v *rimewatch.AlertView) (*wire.Escalation, error) {
 	return notify.Escalation(ctx, a.Store, v, a.now())
 }
@@ -181,7 +181,7 @@ func (a *App) called(ctx context.Context, workspaceID int64, site *rimewatch.Sit
 	return notify.Called(ctx, a.Store, workspaceID, site, a.now())
 }
 
-// card writes an alert for somebody who is shown it alone.
+// card writes a single alert for a page.
 func (a *App) card(ctx context.Context, v *rimewatch.AlertView, l rimewatch.Locale) (wire.Card, error) {
 	return notify.Card(ctx, a.Store, v, l, a.now())
 }
@@ -234,7 +234,7 @@ func (w waker) Publish(p *publish.Commit) {
 	}
 }
 
-// teller hands commits with events on to whoever follows events.
+// teller passes commits with events to the followers of events.
 type teller struct{ *event.Feed }
 
 // Publish implements ingest.Publisher.
@@ -259,7 +259,7 @@ func (a *App) runWatchdog(ctx context.Context) {
 // every few seconds, before something is wrong with it.
 const quietStore = 30 * rimewatch.Second
 
-// well returns what keeps the service from doing its work: writing what comes in,
+// well returns the error that keeps the service from doing its work: storing readings,
 // judging it, notifying people.
 func (a *App) well(ctx context.Context) error {
 	at, err := a.Store.AliveAt(ctx)

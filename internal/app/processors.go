@@ -3,7 +3,7 @@ package app
 import "runtime"
 
 // spareProcessor lets Go code run on one thread more than there are processors, which the
-// scheduler counts as a processor more. Whoever syncs a commit keeps his until a watcher
+// scheduler counts as a processor more. The thread that syncs a commit keeps its own until a watcher
 // takes it back, late, and may find none free when the sync has ended: then everybody who
 // waits for the commit waits for a turn, too. What an operator, or the limit of a control
 // group, has set (chosen: by a flag, 0 = not) stays as it is: threads beyond a limit are stopped for a while.

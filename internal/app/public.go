@@ -18,7 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/httpapi/submit"
 )
 
-// The patience with slow clients, beside httpapi's own.
+// Time limits of slow clients, besides those of httpapi.
 const (
 	readHeaderTimeout = 10 * time.Second
 	idleTimeout       = 2 * time.Minute
@@ -80,7 +80,7 @@ func (s *publicServer) stop(ctx context.Context) error {
 	err := s.Shutdown(ctx)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		// Whoever is slower than the drain period is cut off: nothing of theirs
+		// Requests slower than the drain period are cut off: nothing of theirs
 		// was acknowledged, and one slow client is no reason to report a failure.
 		s.log.Warn("requests were cut off at the end of the drain period", "period", s.drain)
 		err = s.Server.Close()

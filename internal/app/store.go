@@ -11,14 +11,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
-// Store is a store with what the process around it asks for.
+// Store is a store with the methods for the process around it.
 type Store interface {
 	store.Store
 	// HeadBytes is the memory of readings that are not sealed yet.
 	HeadBytes() int64
 	// Damage lists the chunks that cannot be read, as far as that is known.
 	Damage() []store.DamagedChunk
-	// Moved counts what a process has to read again that follows this one.
+	// Moved counts the changes after which a process that follows this one has to read again.
 	Moved() int64
 	// Still has less of it happen for a while.
 	Quiesce(d time.Duration)
@@ -63,7 +63,7 @@ func openStore(ctx context.Context, cfg *Config, keeper *clock.Keeper) (Store, e
 // primaryFile remembers which server of the database was the primary last.
 func (c *Config) primaryFile() string { return filepath.Join(c.Data, "primary") }
 
-// quotas are what a workspace may have of each.
+// quotas bounds the things of a workspace.
 func (c *Config) quotas() store.Quotas {
 	return store.Quotas{Devices: c.QuotaDevices, Sites: c.QuotaSites, Tokens: c.QuotaTokens, Members: c.QuotaMembers}
 }

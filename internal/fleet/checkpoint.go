@@ -68,8 +68,8 @@ func (x *dirtyDevices[Own]) first(last store.Seq) store.Seq {
 
 // Pace is how many devices may be written within one tick because they are old, where each
 // may wait for its checkpoint for a while. A large fleet that has reported within seconds
-// becomes old within seconds: written at once it would take the processors from those who
-// sends.
+// becomes old within seconds: written at once it would take the processors from the
+// senders.
 func (f *Fleet[Own]) Pace(tick, after time.Duration) int {
 	return max(CheckpointTake, int(checkpointHaste*float64(len(f.dirty.list))*tick.Seconds()/after.Seconds()))
 }

@@ -8,8 +8,8 @@
 //
 // # Memory
 //
-// The states of all devices are a fleet's (package fleet); the sums that readers see are in known. A group is evaluated on the states in place, upon all groups before
-// it. When a commit fails (a full disk), its group and the one evaluated upon it are
+// The states of all devices are a fleet's (package fleet); the sums that readers see are in known.
+// A group is evaluated on the states in place, upon all groups before it. When a commit fails (a full disk), its group and the one evaluated upon it are
 // rolled back, and nothing is evaluated before the store takes writes again. Checkpoints
 // are copied between two groups, when all that was evaluated is durable, and
 // written in parallel. After a start in a large fleet, units catch up with the log while

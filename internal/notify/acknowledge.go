@@ -46,12 +46,12 @@ func personal(c *rimewatch.Channel) bool {
 	return c.Kind == rimewatch.ChannelEmail && len(c.To) == 1 || c.Kind == rimewatch.ChannelService && c.OwnerID != 0
 }
 
-// CardStore keeps what is said of an alert.
+// CardStore keeps the data of an alert's card.
 type CardStore interface {
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 }
 
-// Card writes an alert as a message about it does, for somebody who is shown it alone.
+// Card writes an alert as a message about it does, for a page.
 func Card(ctx context.Context, s CardStore, v *rimewatch.AlertView, l rimewatch.Locale, now rimewatch.Time) (wire.Card, error) {
 	w, err := s.Workspace(ctx, v.WorkspaceID)
 	if err != nil {

@@ -26,7 +26,7 @@ func (it *item) bundled() bool {
 	}
 }
 
-// gather returns first and what else is due and may go with it, taken from the
+// gather returns first and the other due items that may go with it, taken from the
 // queue; first alone when that is little. l.mu is held.
 func (l *lane) gather(first *item, now rimewatch.Time) []*item {
 	list := []*item{first}
@@ -57,7 +57,7 @@ func (l *lane) gather(first *item, now rimewatch.Time) []*item {
 	return list
 }
 
-// split puts what goes with the first item back into the queue unless the
+// split puts the items after the first back into the queue unless the
 // channel takes several alerts in one message.
 func (l *lane) split(c *rimewatch.Channel, list []*item) []*item {
 	sender := l.s.cfg.Senders[c.Kind]
@@ -74,7 +74,7 @@ func (l *lane) split(c *rimewatch.Channel, list []*item) []*item {
 	return list
 }
 
-// compose reads what is to be sent and returns it as one message with those
+// compose reads the items and returns them as one message with those
 // items that are in it. One that cannot be read is given up.
 func (l *lane) compose(ctx context.Context, list []*item) (*message.Message, []*item) {
 	var messages []*message.Message

@@ -7,18 +7,18 @@ import (
 )
 
 const (
-	checkLate  = rimewatch.Hour // a check that came due, or was missed, longer ago is not told any more
+	checkLate  = rimewatch.Hour // a check that came due, or was missed, longer ago is not notified any more
 	checksTold = 1000           // that are looked at
 )
 
-// checkNews is what was told of a check.
+// checkNews identifies the notification of a check.
 type checkNews struct {
 	id     int64
 	status rimewatch.CheckStatus
 }
 
 // checks sends word of the checks of a workspace that are due or were missed, as their rounds want it. The keys of its
-// deliveries see to it that none is told twice, also after a restart.
+// deliveries prevent a second message, also after a restart.
 func (b *batch) checks(w *rimewatch.Workspace, now rimewatch.Time) error {
 	rounds, err := b.s.store.CheckTemplates().List(b.ctx, w.ID)
 	if err != nil || len(rounds) == 0 {

@@ -17,8 +17,8 @@ type CoverageStore interface {
 	Identity(deviceID int64) *store.Identity
 }
 
-// Coverage finds where nobody would be notified of a critical alert that begins now, by the rules
-// that alerts are planned by. It heeds store.WithSites: of what holds it names no place
+// Coverage finds the sites without anyone to notify of a critical alert that begins now, by the rules
+// that alerts are planned by. It heeds store.WithSites: of holds it names no place
 // outside. userID is who asks, 0 = a program.
 func Coverage(ctx context.Context, s CoverageStore, workspaceID, userID int64, now rimewatch.Time) (wire.Coverage, error) {
 	rules, err := readRules(ctx, s, workspaceID, now)
@@ -62,7 +62,7 @@ func Coverage(ctx context.Context, s CoverageStore, workspaceID, userID int64, n
 	return out, nil
 }
 
-// narrow takes the places outside some sites out of what holds.
+// narrow removes the places outside some sites from holds.
 func narrow(held []rimewatch.Hold, sites rimewatch.Sites, s CoverageStore) {
 	for i := range held {
 		m := &held[i].Match

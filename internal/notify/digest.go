@@ -15,7 +15,7 @@ const (
 	digestSearch = 30 * rimewatch.Day    // alerts triggered longer ago are not looked for among those that are over
 )
 
-// digests sends the digests that are due, and tells of hand-overs and checks.
+// digests sends the digests that are due, and the messages of hand-overs and checks.
 func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 	list, err := s.store.Workspaces(ctx)
 	if err != nil {
@@ -28,7 +28,7 @@ func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 			return err
 		}
 		for j := range routes {
-			// One that cannot be sent is tried again and holds nobody else up.
+			// One that cannot be sent is tried again and delays no other.
 			if err := b.digest(&list[i], &routes[j], now); err != nil {
 				s.log.Error("digest", "workspace", list[i].ID, "route", routes[j].ID, "err", err)
 			}

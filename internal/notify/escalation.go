@@ -10,14 +10,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// EscalationStore keeps what an escalation follows from.
+// EscalationStore keeps the data that an escalation follows from.
 type EscalationStore interface {
 	ruleStore
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
 }
 
-// Escalation finds who has been told of an alert and who is told next, by the decision that
+// Escalation finds the recipients of an alert so far and the next ones, by the decision that
 // messages are sent by. It is nil once the alert is over.
 func Escalation(ctx context.Context, s EscalationStore, v *rimewatch.AlertView, now rimewatch.Time) (*wire.Escalation, error) {
 	if v.Status != rimewatch.AlertActive {
@@ -86,7 +86,7 @@ func Called(ctx context.Context, s ruleStore, workspaceID int64, site *rimewatch
 	return out, nil
 }
 
-// recipient is whom a channel reaches.
+// recipient is the person or group that a channel reaches.
 func recipient(r *plan.Rules, channel int64) wire.Recipient {
 	for i := range r.Channels {
 		c := &r.Channels[i]

@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	handOverLate   = rimewatch.Hour // a hand-over that was missed for longer, as by a stop, is not told any more
+	handOverLate   = rimewatch.Hour // a hand-over that was missed for longer, as by a stop, is not notified any more
 	handOverAlerts = 100            // alerts in a message about one
 )
 
 // handOvers sends word of the hand-overs of a workspace's rotas since it was last asked. The keys of
-// its deliveries see to it that none is told twice, also after a restart.
+// its deliveries prevent a second message, also after a restart.
 func (b *batch) handOvers(w *rimewatch.Workspace, now rimewatch.Time) error {
 	rotas, err := b.s.store.Rotas().List(b.ctx, w.ID)
 	if err != nil || len(rotas) == 0 {

@@ -48,10 +48,10 @@ type item struct {
 	doubt bool           // it was in doubt before the attempt under way
 	early rimewatch.Time // the receiver does not want it before this
 	alone bool           // in one message with others it was refused
-	file  *message.File  // what goes with it, once it is made
+	file  *message.File  // attached, once it is made
 }
 
-// queue is what waits for a lane, of one class. It holds a bounded number of deliveries;
+// queue are the waiting deliveries of a lane, of one class. It has a bounded number of them;
 // beyond that they wait in the store (see overflow).
 type queue struct {
 	waiting deadline.Queue[*item]
@@ -59,7 +59,7 @@ type queue struct {
 	overflow
 }
 
-// lane sends to one channel, what is urgent first. Its goroutine lives while something
+// lane sends to one channel, urgent deliveries first. Its goroutine lives while something
 // waits.
 type lane struct {
 	s                      *Service
@@ -72,7 +72,7 @@ type lane struct {
 	running  bool
 	probed   rimewatch.Time     // when a failing channel was last tried
 	single   bool               // the channel takes one alert in a message, as far as is known
-	subjects map[string][]*item // of a webhook: what is about one of them goes in order
+	subjects map[string][]*item // of a webhook: the events of one are sent in order
 	full     bool               // of a webhook: events wait until there is room
 
 	report sync.Mutex // held while an attempt is noted, so that the notes come in order
@@ -141,7 +141,7 @@ func (q *queue) wait(it *item) { q.waiting.Set(it, max(it.NextAttemptAt, 1)) }
 // wait queues an item for its next attempt. l.mu is held.
 func (l *lane) wait(it *item) { l.queueOf(it.Delivery).wait(it) }
 
-// setBack moves what waits when the clock is set back to now.
+// setBack moves the waiting deliveries when the clock is set back to now.
 func (l *lane) setBack(by, now rimewatch.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -201,7 +201,7 @@ func (l *lane) state() (pending int, oldest rimewatch.Time, failing bool) {
 	return l.size(), oldest, l.outage.health.Failures > 0
 }
 
-// run sends what is due until nothing waits.
+// run sends due deliveries until none waits.
 func (l *lane) run() {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -227,7 +227,7 @@ func (l *lane) run() {
 	}
 }
 
-// next returns what is to be done now, which may be to send what may go in one message,
+// next returns the work of the moment, which may be to send the items of one message,
 // or else nil and how long to wait; more is false when nothing is left and the lane's goroutine
 // ends.
 func (l *lane) next() (work func(), wait time.Duration, more bool) {
@@ -253,7 +253,7 @@ func (l *lane) next() (work func(), wait time.Duration, more bool) {
 		}
 		room := l.s.cfg.PerChannel
 		if class(i) != urgent && room > 1 {
-			room-- // what is urgent finds a place
+			room-- // urgent ones find a place
 		}
 		if n := l.outage.health.Failures; n >= probeAfter {
 			room = 1
@@ -270,7 +270,7 @@ func (l *lane) next() (work func(), wait time.Duration, more bool) {
 	return nil, wait, true
 }
 
-// work takes the first item out of a queue and returns what is to be done with it. l.mu
+// work takes the first item out of a queue and returns the work on it. l.mu
 // is held.
 func (l *lane) work(q *queue, now rimewatch.Time) func() {
 	first, _ := q.waiting.Pop(now)
@@ -342,7 +342,7 @@ func (s *Service) hold(list []rimewatch.Delivery) (underWay map[int64]bool) {
 }
 
 // attempt sends deliveries once in one message, or the first alone if the channel
-// takes no more, notes what came of it, and returns those it was about. once: it
+// takes no more, notes the result, and returns the items. once: it
 // is given up when it fails.
 func (l *lane) attempt(ctx context.Context, list []*item, once bool) []*item {
 	s := l.s
@@ -500,7 +500,7 @@ func (l *lane) noted(list []*item, c *rimewatch.Channel, at rimewatch.Time, ok b
 	defer l.report.Unlock()
 	l.takeUp(c)
 	health := l.healthAfter(at, ok, list[0].LastError)
-	// Also while the service stops: what is known must not be forgotten.
+	// Also while the service stops: the result must not be forgotten.
 	err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health)
 	if err != nil {
 		s.log.Error("delivery", "key", list[0].Key, "err", err)
@@ -591,7 +591,7 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery, over bool) bo
 	return true
 }
 
-// dropUnknown drops a delivery that no lane has: what was not noted as sent.
+// dropUnknown drops a delivery that no lane has and that was not noted as sent.
 func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Delivery, why string) bool {
 	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
 	if err != nil {
@@ -619,7 +619,7 @@ func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Deliver
 	return true
 }
 
-// reasonOf is what people may see of an error.
+// reasonOf returns the part of an error that people may see.
 func reasonOf(err error) rimewatch.Sentence {
 	if e := errorOf(err); e != nil && e.Message != "" {
 		return e.Sentence()
@@ -627,7 +627,7 @@ func reasonOf(err error) rimewatch.Sentence {
 	return rimewatch.Sentencef("The message could not be delivered.")
 }
 
-// kept is a sentence as it can be stored. What is too long, or has a receiver's control
+// kept returns a sentence as it can be stored. One that is too long, or has a receiver's control
 // characters in it, stays in English.
 func kept(s rimewatch.Sentence) string {
 	text := s.String()

@@ -17,7 +17,7 @@ const (
 	batchMost  = 1000             // readings of a message
 )
 
-// readingsHook is what is known of a webhook that is sent readings.
+// readingsHook is the state of a webhook that is sent readings.
 type readingsHook struct {
 	busy    bool           // a batch is under way
 	through rimewatch.Time // readings that arrived before were sent; 0 = none, so that the first batch has all
@@ -110,7 +110,7 @@ func (s *Service) sendBatches(w *rimewatch.Webhook, b *readingsHook) {
 		err = post()
 	}
 	if err == nil {
-		b.through = began // what arrives in this very millisecond may come twice
+		b.through = began // readings of this very millisecond may come twice
 	}
 }
 

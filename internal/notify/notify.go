@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Store is what notifications ask of a store.
+// Store has the methods of a store that notifications call.
 type Store interface {
 	store.Notifications
 	store.Events
@@ -59,8 +59,8 @@ type Config struct {
 	Logger  *slog.Logger
 	// PerChannel bounds the messages under way to one channel. Default 4.
 	PerChannel int
-	// PerLane bounds what is held in memory for one channel; what waits beyond that
-	// waits in the store. Default 1000.
+	// PerLane bounds the deliveries in memory for one channel; those beyond that
+	// wait in the store. Default 1000.
 	PerLane int
 }
 
@@ -82,7 +82,7 @@ type Service struct {
 	back    bool            // the clock was set back: all active alerts are to be planned again
 	lanes   map[int64]*lane // by channel
 	figures Figures
-	missed  map[int64]missed // active critical alerts that no route brings to anybody, or that nobody was notified of
+	missed  map[int64]missed // active critical alerts without a route or without a notified person
 	stopped bool
 
 	handing sync.RWMutex // held to read between storing deliveries and handing them over, and by who reads the store for a lane
@@ -121,7 +121,7 @@ func New(cfg Config) *Service {
 
 func (s *Service) now() rimewatch.Time { return rimewatch.TimeOf(s.cfg.Now()) }
 
-// Start takes up what waits from before and begins to plan and to send.
+// Start takes up waiting deliveries and begins to plan and to send.
 func (s *Service) Start(ctx context.Context) error {
 	s.started = s.now()
 	s.turned.Store(int64(s.started))
@@ -136,8 +136,8 @@ func (s *Service) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop breaks off what is under way (it is sent again after the next start), plans
-// what has been committed and returns when nothing runs any more.
+// Stop breaks off messages under way (they are sent again after the next start), plans committed
+// transitions and returns when nothing runs any more.
 func (s *Service) Stop() {
 	s.mu.Lock()
 	s.stopped = true
@@ -146,10 +146,10 @@ func (s *Service) Stop() {
 	s.workers.Wait()
 }
 
-// finishWithin bounds what a stop waits for the store.
+// finishWithin bounds a stop's wait for the store.
 const finishWithin = 2 * time.Second
 
-// finish plans what was committed before the stop, to be sent after the next start:
+// finish plans the transitions of before the stop, to be sent after the next start:
 // who divides the store, or moves it, finds no alert that nobody was to hear of yet.
 func (s *Service) finish() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), finishWithin)
@@ -202,7 +202,7 @@ func (s *Service) SetBack(by rimewatch.Time) {
 	s.Wake()
 }
 
-// Kind is what deliveries are counted by.
+// Kind are the labels that deliveries are counted by.
 type Kind struct {
 	Kind   rimewatch.DeliveryKind
 	Status rimewatch.DeliveryStatus // sent, failed or dropped
@@ -243,7 +243,7 @@ func (s *Service) Figures() Figures {
 	return f
 }
 
-// missed is an active critical alert whose routes bring it to nobody.
+// missed is an active critical alert without anyone to notify.
 type missed struct {
 	workspace        int64
 	unrouted, untold bool
@@ -271,7 +271,7 @@ func (s *Service) Missed(workspaceID int64) (unrouted, untold int) {
 	return unrouted, untold
 }
 
-// note keeps what Missed and Figures say of an alert.
+// note keeps the facts of an alert for Missed and Figures.
 func (s *Service) note(alert int64, m missed) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

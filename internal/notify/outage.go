@@ -20,11 +20,11 @@ const (
 )
 
 const (
-	linesTold = 10  // what waits is listed up to this
+	linesTold = 10  // waiting deliveries that a report lists
 	logSearch = 200 // deliveries that are searched for an earlier report
 )
 
-// outage is what a lane knows of its channel's troubles.
+// outage is the state of a channel's failures.
 type outage struct {
 	known      bool // taken up from the store
 	health     rimewatch.ChannelHealth

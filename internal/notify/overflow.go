@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// overflow is what waits for a queue in the store alone. A queue holds what is due first,
+// overflow are the deliveries of a queue that are in the store only. A queue has those that are due first,
 // up to a bound, and takes the rest from the store when that is due before what it holds.
 type overflow struct {
 	n       int            // how many, as far as is known; 0 = the queue holds all that waits
@@ -16,7 +16,7 @@ type overflow struct {
 	eager   bool           // the channel works again: none waits for its moment
 	reading bool           // the store is being asked
 	after   rimewatch.Time // asking has failed: not again before this
-	ended   map[int64]bool // what has ended while it is asked: the answer may have it
+	ended   map[int64]bool // deliveries that ended during a query: the result may have them
 }
 
 // left counts one less. It takes an answer of the store to say that none waits.
@@ -31,7 +31,7 @@ func newItem(d *rimewatch.Delivery, now rimewatch.Time) *item {
 	return &item{Delivery: d, since: min(d.CreatedAt, now)}
 }
 
-// bound lets go of what is due last when the queue holds more than most: of half, so that
+// bound drops the items that are due last when the queue has more than most: half, so that
 // it is not done for each. The lane's mu is held.
 func (q *queue) bound(most int) {
 	if len(q.items) > most {
@@ -39,7 +39,7 @@ func (q *queue) bound(most int) {
 	}
 }
 
-// letGo lets go of the n that are due last. What is under way stays. The lane's mu is held.
+// letGo drops the n items that are due last. Those under way stay. The lane's mu is locked.
 func (q *queue) letGo(n int) {
 	if n <= 0 {
 		return
@@ -81,7 +81,7 @@ func (q *queue) asks(first, now rimewatch.Time, most int) bool {
 	return true
 }
 
-// refill takes what is due first from the store. While it reads, nobody is between
+// refill takes the deliveries that are due first from the store. While it reads, nobody is between
 // storing a delivery and handing it over, which would send it twice.
 func (l *lane) refill(q *queue, urgent bool) {
 	s, most := l.s, l.s.cfg.PerLane
@@ -128,7 +128,7 @@ func (l *lane) refill(q *queue, urgent bool) {
 	}
 }
 
-// putAndHand stores deliveries and hands them to their lanes, with nobody reading the
+// putAndHand stores deliveries and hands them to their lanes, while no lane reads the
 // store for a lane in between.
 func (b *batch) putAndHand(list []*rimewatch.Delivery, mark int64) error {
 	b.s.handing.RLock()

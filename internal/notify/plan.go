@@ -29,7 +29,7 @@ const (
 	endedKept   = 7 * rimewatch.Day
 )
 
-// planner is what the planner goroutine knows.
+// planner is the state of the planner goroutine.
 type planner struct {
 	read     int64                        // id of the last transition that was read
 	mark     int64                        // id of the last transition that is stored as planned, with all before it
@@ -54,7 +54,7 @@ func (p *planner) init() {
 	p.zones = make(map[string]*time.Location)
 }
 
-// class orders what is urgent, which is about a critical alert, before all else.
+// class orders urgent deliveries, those of critical alerts, before all others.
 type class int
 
 const (
@@ -132,7 +132,7 @@ func (p *planner) next() rimewatch.Time {
 	return min(x, y)
 }
 
-// take adds a transition to what is to be planned.
+// take adds a transition to those to be planned.
 func (p *planner) take(t *rimewatch.AlertTransition, now, started rimewatch.Time) {
 	p.read = t.ID
 	switch t.Kind {

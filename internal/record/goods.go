@@ -2,13 +2,13 @@ package record
 
 import "github.com/rimewatch/rimewatch"
 
-// Outcome is what can have become of the product of a case.
+// Outcome is a possible disposition of the product of a case.
 type Outcome struct {
 	Detail      string // in English words, as disposition_detail keeps it
 	Disposition rimewatch.Disposition
 }
 
-// Goods are the outcomes to choose from for what a type of equipment holds, and what has to be
+// Goods are the outcomes to choose from for the goods of a type of equipment, and the facts to be
 // done first. Nothing of it is chosen beforehand.
 type Goods struct {
 	Kind     string // food, medicine or other

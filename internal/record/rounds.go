@@ -47,17 +47,17 @@ func Miss(c *rimewatch.Check, now rimewatch.Time) bool {
 	return true
 }
 
-// Completion is what somebody has done, as it is entered.
+// Completion is a completed check, as it is entered.
 type Completion struct {
 	At    rimewatch.Time // when it was done
 	By    rimewatch.Doer
-	Items []rimewatch.CheckItem // of every device of the check, with what the sensors said at At
+	Items []rimewatch.CheckItem // of every device of the check, with the sensors' values at At
 	Note  string
 }
 
 // Complete enters a completion into a check, or makes the note that it is instead (late): the first one that
 // was done within the window and entered within a day of it counts. CodeValidationFailed where it was done in the
-// future, or where something is outside its limits, or unknown, and no note says what was done.
+// future, or where a value is outside its limits, or unknown, and has no note.
 func Complete(c *rimewatch.Check, x *Completion, now rimewatch.Time) (note rimewatch.CheckNote, late bool, err error) {
 	if x.At > now+rimewatch.FutureTolerance {
 		return note, false, rimewatch.Invalid("completed_at", "must not be in the future")

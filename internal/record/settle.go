@@ -7,11 +7,11 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// JoinWithin is how long after the end of a case what begins still belongs to it.
+// JoinWithin is the time after the end of a case within which a new alert or excursion still joins it.
 const JoinWithin = 2 * rimewatch.Hour
 
 // LateBy is how long before it was found an excursion may have ended to open a case by
-// itself: of history that is brought, a person decides what has to be answered for.
+// itself: of imported history, a person decides what has to be documented.
 const LateBy = 7 * rimewatch.Day
 
 // Event is an alert, an excursion or a span that is new or has changed.
@@ -51,7 +51,7 @@ func Settle(known []*rimewatch.Case, events []Event, now rimewatch.Time) (change
 			changed = append(changed, c)
 		}
 	}
-	// Those of sites come first: what happens to their devices joins them.
+	// Those of sites come first: alerts of their devices join them.
 	events = slices.Clone(events)
 	slices.SortStableFunc(events, func(a, b Event) int {
 		return cmp.Compare(min(a.Line.DeviceID, 1), min(b.Line.DeviceID, 1))
@@ -143,18 +143,18 @@ func outageOf(known []*rimewatch.Case, alert int64) *rimewatch.Case {
 	return c
 }
 
-// movable reports whether a case is nothing but one alert that nobody has looked at, which
+// movable reports whether a case is a single alert without any action yet, which
 // turned out to be a part of an outage.
 func movable(c *rimewatch.Case) bool {
 	return !c.Filed && c.DeviceID != 0 && c.Status == rimewatch.CaseOpen && c.OpenedBy == "" && len(c.Lines) == 1
 }
 
-// update takes what is new of a line. What was critical once carries its case from then on.
+// update takes the changes of a line. One that was critical once carries its case from then on.
 func update(was, is *rimewatch.CaseLine) {
 	was.From, was.To, was.Facts, was.Carries, was.Withdrawn = is.From, is.To, is.Facts, was.Carries || is.Carries, false
 }
 
-// span sets what follows from a case's lines.
+// span sets the members that follow from a case's lines.
 func span(c *rimewatch.Case) {
 	slices.SortStableFunc(c.Lines, func(a, b rimewatch.CaseLine) int {
 		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Ref, b.Ref))

@@ -118,8 +118,8 @@ func (g *Readings) Single(ctx context.Context, p *account.Principal, now rimewat
 	return g.outcome(ctx, who, in, s)
 }
 
-// read reads the reading in body and finds its device, nil for a serial that is not registered
-// it.
+// read reads the reading in body and finds its device, nil where the
+// serial is not registered.
 func (g *Readings) read(ctx context.Context, p *account.Principal, now rimewatch.Time, body []byte, s *Scratch) (settings rimewatch.Workspace, who *store.Identity, err *rimewatch.Error) {
 	s.Left = -1
 	if err = wire.DecodeReading(body, &s.sent); err != nil {

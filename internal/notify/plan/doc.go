@@ -1,5 +1,5 @@
-// Package plan decides who is notified of what about an alert, and when. It is pure:
-// what is wanted follows from the alert and its timeline, the workspace's rules,
+// Package plan decides the notifications of an alert: to whom, over which channel, when. It is
+// pure: the result follows from the alert and its timeline, the workspace's rules,
 // the deliveries already made and the moment. Asked again at any moment, after a
 // restart too, it wants nothing twice: every delivery has a key that says what
 // it is, alert/{alert}/{episode}/{kind}/{route}/{level}/{n}/{channel}. An episode
@@ -14,8 +14,8 @@
 // between the delays of the two; and where the alert was held back meanwhile
 // (acknowledged, silenced, caused by another), from when those were notified anew.
 //
-//   - A resolved alert: whoever was notified is notified of it, once, if the route says so.
-//     What still waits to be sent is dropped.
+//   - A resolved alert: its recipients are notified of it, once, if the route says so.
+//     Deliveries that still wait are dropped.
 //   - Caused by another alert, silenced or under maintenance: nothing. At the
 //     end it is looked at again: who was not notified is notified, the others reminded.
 //   - What silences, windows and routes match by (site, type, severity) is that of each

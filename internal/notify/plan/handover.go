@@ -40,7 +40,7 @@ func without(list, other []int64) (out []int64) {
 type Handed struct {
 	rimewatch.Delivery
 	Comes  bool
-	Until  rimewatch.Time // when the duty of whoever comes ends, 0 = not within HandOverAhead
+	Until  rimewatch.Time // end of the incoming member's duty, 0 = not within HandOverAhead
 	Others []string       // who was on duty before, or is now
 	Alerts []rimewatch.AlertView
 }
@@ -71,7 +71,7 @@ func (r *Rules) HandOver(h *HandOver, alerts []rimewatch.AlertView, now rimewatc
 	return list
 }
 
-// concerns reports whether a route tells a rota of an alert.
+// concerns reports whether a route sends an alert to a rota.
 func (r *Rules) concerns(x *Rota, v *rimewatch.AlertView) bool {
 	t := rimewatch.Target{Kind: rimewatch.TargetRota, ID: x.ID}
 	for i := range r.Routes {

@@ -13,7 +13,7 @@ import (
 // OfflineWait is how long a device's silence waits for the site's to explain it.
 const OfflineWait = 2 * rimewatch.Minute
 
-// Rules are what a workspace has decided.
+// Rules are a workspace's rules of notification.
 type Rules struct {
 	Routes      []rimewatch.Route
 	Channels    []rimewatch.Channel
@@ -30,10 +30,10 @@ type Rota struct {
 	Zone *time.Location
 }
 
-// Member is a person as far as it decides of what that person is notified.
+// Member are the facts of a person that decide about the person's notifications.
 type Member struct {
 	UserID int64
-	Name   string // as people are called: where somebody has no name, the address
+	Name   string // or, without one, the address
 	Email  string // as rimewatch.EmailKey has it
 	Role   rimewatch.Role
 	Sites  rimewatch.Sites // that the person is limited to, nil = all
@@ -62,7 +62,7 @@ type Result struct {
 	Drop   []int64        // ids of pending deliveries that have become pointless
 	Next   rimewatch.Time // when to look again if nothing happens, 0 = never
 	Ahead  Ahead          // who is notified next unless somebody acknowledges
-	Waits  bool           // for what is being sent: only then it is known who is to be notified
+	Waits  bool           // for a message under way, whose result decides who is to be notified
 
 	Unrouted bool // the alert is critical, and no route brings it to a channel that is switched on
 	Untold   bool // the alert is critical, and nobody was or will be notified of it
@@ -70,7 +70,7 @@ type Result struct {
 
 // Ahead is the level that is notified next, of several routes the earliest.
 type Ahead struct {
-	At       rimewatch.Time // 0 = nobody is
+	At       rimewatch.Time // 0 = none
 	Channels []int64
 }
 
@@ -111,20 +111,20 @@ func (r *Rules) enabled(v *rimewatch.AlertView) map[int64]bool {
 	return on
 }
 
-// mayKnow reports whether a channel may bring an alert: the phone of somebody who is limited
-// to sites is not told of others.
+// mayKnow reports whether a channel may bring an alert: the phone of a person who is limited to
+// sites gets no alerts of others.
 func (r *Rules) mayKnow(c *rimewatch.Channel, v *rimewatch.AlertView) bool {
 	m := r.Owner(c)
 	if c.OwnerID != 0 {
-		return m != nil && m.Sites.Has(siteOf(v)) // whoever is no member any more is told nothing
+		return m != nil && m.Sites.Has(siteOf(v)) // a former member is not notified
 	}
 	if c.Kind != rimewatch.ChannelPush {
 		return true
 	}
-	return m == nil || m.Sites.Has(siteOf(v)) // whoever is no member is refused by the sender, and seen to be
+	return m == nil || m.Sites.Has(siteOf(v)) // a former member is refused by the sender, visibly
 }
 
-// Owner is the member who alone reads what a channel brings, nil = nobody does.
+// Owner returns the member who is the only reader of a channel, nil = none.
 func (r *Rules) Owner(c *rimewatch.Channel) *Member {
 	if c.OwnerID != 0 {
 		if i := slices.IndexFunc(r.Members, func(m Member) bool { return m.UserID == c.OwnerID }); i >= 0 {
@@ -198,7 +198,7 @@ func (p *decision) readTimeline() {
 			p.ackExpiredAt, p.episode = t.At, p.episode+1
 		case rimewatch.TransitionReleased:
 			p.mutedEndAt = max(p.mutedEndAt, t.At)
-		default: // changes nobody to be notified
+		default: // no change of recipients
 		}
 		if changesMatch(t.Kind) && p.leavesMute(i) {
 			p.mutedEndAt = max(p.mutedEndAt, t.At)
@@ -272,7 +272,7 @@ func (p *decision) readMute(end rimewatch.Time) {
 	}
 }
 
-// readMade takes over the deliveries that notify or have notified somebody.
+// readMade takes over the deliveries that were sent or wait.
 func (p *decision) readMade() {
 	p.made = make([]rimewatch.Delivery, 0, len(p.Made)+4)
 	for i := range p.Made {
@@ -313,7 +313,7 @@ func (r *Rules) MutedUntil(v *rimewatch.AlertView, now rimewatch.Time) (until ri
 	return until
 }
 
-// want adds a delivery to the decision and to what has been made.
+// want adds a delivery to the decision and to those made.
 func (p *decision) want(kind rimewatch.DeliveryKind, r *rimewatch.Route, level, n int, channel int64, at rimewatch.Time, after string) {
 	d := rimewatch.Delivery{
 		WorkspaceID: p.a.WorkspaceID, AlertID: p.a.ID, ChannelID: channel, RouteID: r.ID, Level: level, Kind: kind,

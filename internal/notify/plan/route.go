@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// route decides what one route wants of an active alert that is not held back.
+// route decides the deliveries of one route for an active alert that is not held back.
 func (p *decision) route(r *rimewatch.Route) {
 	if p.a.Severity == rimewatch.Warning {
 		if r.DigestAt != nil {
@@ -76,7 +76,7 @@ func (p *decision) levels(r *rimewatch.Route, earliest rimewatch.Time) {
 			}
 			p.want(rimewatch.DeliveryOpened, r, level, 0, c, p.Now, "")
 		}
-		if p.notified(r, level) == 0 { // nobody is on duty: whoever comes next is told then
+		if p.notified(r, level) == 0 { // nobody is on duty: the next member is notified when the duty begins
 			if next := p.Rules.dutyBegins(step, p.Now); next != 0 {
 				p.lookAt(next)
 			}
@@ -86,7 +86,7 @@ func (p *decision) levels(r *rimewatch.Route, earliest rimewatch.Time) {
 }
 
 // lookAhead notes who is notified next by a route whose level is due at a moment to come:
-// those of the first level from there on that has somebody to notify.
+// those of the first level from there on that has recipients.
 func (p *decision) lookAhead(r *rimewatch.Route, level int, due rimewatch.Time) {
 	a := &p.out.Ahead
 	for ; level < len(r.Steps) && (a.At == 0 || due <= a.At); level++ {

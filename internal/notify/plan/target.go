@@ -73,12 +73,12 @@ func owns(m *Member, c *rimewatch.Channel) bool {
 	return alone(c, m.Email)
 }
 
-// alone reports whether a channel brings messages to one address and to nobody else.
+// alone reports whether a channel brings messages to one address only.
 func alone(c *rimewatch.Channel, email string) bool {
 	return email != "" && len(c.To) == 1 && rimewatch.EmailKey(c.To[0]) == email
 }
 
-// Reaches reports whether a channel brings messages to a contact and to nobody else.
+// Reaches reports whether a channel brings messages to a contact only.
 func Reaches(c *rimewatch.Channel, x *rimewatch.Contact) bool {
 	if c.Kind == rimewatch.ChannelCall {
 		_, to, found := strings.Cut(c.URL, "to=")
@@ -111,7 +111,7 @@ func (r *Rules) known(user int64) bool {
 	return slices.ContainsFunc(r.Members, func(m Member) bool { return m.UserID == user })
 }
 
-// dutyBegins is when somebody else may be on duty for a step, 0 = that never changes.
+// dutyBegins returns when the duty of a step next changes, 0 = never.
 func (r *Rules) dutyBegins(s *rimewatch.RouteStep, at rimewatch.Time) (next rimewatch.Time) {
 	for _, t := range s.Targets {
 		if x := r.rota(t.ID); t.Kind == rimewatch.TargetRota && x != nil {
@@ -160,7 +160,7 @@ func (r *Rules) SitesOf(x *Rota, may rimewatch.Sites) (list []int64, told bool) 
 	return list, len(list) > 0
 }
 
-// Gaps are the spans from a moment to another during which nobody of a rota is on duty.
+// Gaps returns the spans from a moment to another without anyone of a rota on duty.
 func (r *Rules) Gaps(x *Rota, from, to rimewatch.Time) []rimewatch.Duty {
 	return x.Rota.Gaps(from, to, x.Zone, r.known)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // unrouted sends a critical alert that nobody was or will be notified of to every channel
-// that is known to work, once: better somebody who cannot help than nobody. It is called
+// that is known to work, once: a person who cannot help is better than none. It is called
 // for an active alert that nothing holds back; matching are the routes that apply.
 func (p *decision) unrouted(matching []*rimewatch.Route) {
 	if p.a.Severity != rimewatch.Critical || p.a.AcknowledgedAt != 0 {
