@@ -342,7 +342,7 @@ func TestLimits(t *testing.T) {
 	}
 
 	// Per token: bursts of 1,000 here, for everything but ingest.
-	list := request{path: "/v1/equipment-types", token: other}
+	list := request{path: "/v1/devices/D-2", token: other}
 	first := s.do(t, list)
 	if p, r := first.header.Get("RateLimit-Policy"), first.header.Get("RateLimit"); !strings.Contains(p, "q=1000") || !strings.Contains(p, "w=10") || !strings.Contains(r, "r=999") || !strings.Contains(r, "t=1") {
 		t.Errorf("RateLimit-Policy %q, RateLimit %q", p, r)

@@ -49,7 +49,7 @@ var (
 )
 
 // essence is what also runs on PostgreSQL through a node of a cluster, when no test was named.
-const essence = "^(TestReading|TestBatch|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
+const essence = "^(TestReading|TestDevices|TestAlertLife|TestHistory|TestRestart|TestTold|TestSessions|TestSideBySide|TestWorkspacesAreApart|TestDowntime)$"
 
 // engines runs the tests on the stores that there are.
 type engines struct{ m *testing.M }

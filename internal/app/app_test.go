@@ -23,7 +23,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 )
 
 func TestMain(m *testing.M) {
@@ -36,21 +35,7 @@ var fixedNow = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // start runs a server on a fresh directory with a token and one device, D-1.
 func start(t *testing.T, dir string) (*app.App, string) {
 	t.Helper()
-	a, err := app.New(t.Context(), app.Config{
-		Serve: config.Serve{Data: dir, Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second, RateLimit: 6000, AuthRateLimit: 20},
-		Now:   func() time.Time { return fixedNow },
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := a.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	a := serving(t, within(dir), by(func() time.Time { return fixedNow }), func(c *app.Config) { c.RateLimit, c.AuthRateLimit = 6000, 20 })
 	now := rimewatch.TimeOf(fixedNow)
 	w, err := a.Accounts.FindWorkspace(t.Context(), "W", true, now)
 	if err != nil {
@@ -260,7 +245,7 @@ func TestStopDrains(t *testing.T) {
 func TestOneServerADirectory(t *testing.T) {
 	dir := t.TempDir()
 	start(t, dir)
-	_, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: dir, Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}})
+	_, err := app.New(t.Context(), settings(t, within(dir)))
 	if err == nil || !strings.Contains(err.Error(), "another server") {
 		t.Errorf("a second server on the directory: %v", err)
 	}
@@ -269,7 +254,7 @@ func TestOneServerADirectory(t *testing.T) {
 // TestStoppedWhileStarting: a start that is to stop ends as any other stop does, and
 // one that fails fails.
 func TestStoppedWhileStarting(t *testing.T) {
-	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}}
+	cfg := settings(t)
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	if err := app.Run(stopped, cfg); err != nil {
@@ -287,24 +272,13 @@ func TestAddressInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: l.Addr().String(), HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second}}
 	said := new(bytes.Buffer)
-	cfg.Logger = slog.New(slog.NewTextHandler(said, nil))
+	cfg := settings(t, func(c *app.Config) { c.Listen, c.Logger = l.Addr().String(), slog.New(slog.NewTextHandler(said, nil)) })
 	if err := app.Run(t.Context(), cfg); err == nil || !strings.Contains(err.Error(), "--listen "+cfg.Listen+": another program listens there") {
 		t.Errorf("Run on a used address: %v", err)
 	}
 	if strings.Contains(said.String(), "code=") {
 		t.Errorf("a page that nobody reaches is to be set up: %s", said)
 	}
-	cfg.Listen = "127.0.0.1:0" // the directory is free again
-	again, err := app.New(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := again.Stop(); err != nil {
-		t.Error(err)
-	}
+	serving(t, within(cfg.Data)) // it is free again
 }

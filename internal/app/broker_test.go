@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
@@ -232,13 +231,5 @@ func webServer(t *testing.T) string {
 // directory.
 func reopen(t *testing.T, old *house, change ...func(*app.Config)) *house {
 	t.Helper()
-	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second}}
-	for _, f := range change {
-		f(&cfg)
-	}
-	a, err := app.New(t.Context(), cfg)
-	old.must(err)
-	old.must(a.Start(t.Context()))
-	t.Cleanup(func() { old.must(a.Stop()) })
-	return &house{App: a, t: t, http: old.http, token: old.token, owner: old.owner}
+	return &house{App: serving(t, change...), t: t, http: old.http, token: old.token, owner: old.owner}
 }

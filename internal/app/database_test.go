@@ -4,10 +4,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 	"github.com/rimewatch/rimewatch/internal/trial"
 )
@@ -34,18 +32,9 @@ func TestDatabaseGoesAsItServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(database.Stop)
-	a, err := app.New(t.Context(), app.Config{
-		Logger: slog.New(slog.NewTextHandler(told{"msg=serving", database.Kill}, nil)),
-		Serve: config.Serve{
-			Data: t.TempDir(), Listen: "127.0.0.1:0", Store: database.URL("postgres"), HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
-		},
+	a := serving(t, func(c *app.Config) {
+		c.Store, c.Logger = database.URL("postgres"), slog.New(slog.NewTextHandler(told{"msg=serving", database.Kill}, nil))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	if err := database.Restart("fsync=off"); err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +42,4 @@ func TestDatabaseGoesAsItServes(t *testing.T) {
 		code, needed, err := a.Accounts.SetupCode(t.Context())
 		return err == nil && needed && code != ""
 	})
-	if err := a.Stop(); err != nil {
-		t.Error(err)
-	}
 }

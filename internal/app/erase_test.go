@@ -14,7 +14,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
@@ -123,13 +122,10 @@ func TestWorkspaceIsErased(t *testing.T) {
 	h.must(h.Erase(t.Context())) // nothing is left to do
 
 	h.must(h.Stop())
-	again, err := app.New(t.Context(), app.Config{Serve: config.Serve{Data: dir, Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second}, Now: func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }})
-	h.must(err)
-	h.must(again.Start(t.Context())) // nothing in the log is of a device that nobody knows
+	again := serving(t, within(dir), by(func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) })) // nothing in the log is of a device that nobody knows
 	if n, _, err := again.Store.Devices(t.Context(), other.ID, store.DeviceFilter{}, pageOf(10)); err != nil || len(n) != 1 {
 		t.Errorf("after a restart: %d devices of the other workspace, %v", len(n), err)
 	}
-	h.must(again.Stop())
 }
 
 // opens checks what a token is answered.

@@ -23,7 +23,6 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	engine "zombiezen.com/go/sqlite"
@@ -49,27 +48,15 @@ var goldenNow = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // goldenHouse starts a server on a directory at a moment.
 func goldenHouse(t *testing.T, dir string, now time.Time) (*house, func()) {
 	t.Helper()
-	a, err := app.New(t.Context(), app.Config{
-		Serve: config.Serve{Data: dir, Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: 1000 * time.Hour, DrainPeriod: 5 * time.Second, OutboundAllow: []string{"127.0.0.0/8"},
-			SMTPHost: "127.0.0.1", SMTPPort: 1, SMTPFrom: "a@example.com", SMTPTLS: "none"},
-		Now: func() time.Time { return now },
+	a := serving(t, within(dir), by(func() time.Time { return now }), func(c *app.Config) {
+		c.SealAfter, c.OutboundAllow = 1000*time.Hour, []string{"127.0.0.0/8"}
+		c.SMTPHost, c.SMTPPort, c.SMTPFrom, c.SMTPTLS = "127.0.0.1", 1, "a@example.com", "none"
 	})
-	if err == nil {
-		err = a.Start(t.Context())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	stopped := false
 	stop := func() {
-		if !stopped {
-			stopped = true
-			if err := a.Stop(); err != nil {
-				t.Error(err)
-			}
+		if err := a.Stop(); err != nil {
+			t.Error(err)
 		}
 	}
-	t.Cleanup(stop)
 	transport := &http.Transport{}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &house{App: a, t: t, http: &http.Client{Transport: transport}}, stop

@@ -48,13 +48,26 @@ type house struct {
 	page  bool // asOwner asks as the web UI does
 }
 
-func newHouse(t *testing.T, change ...func(*app.Config)) *house {
+// settings are those of a server on a directory of its own, as change has them.
+func settings(t *testing.T, change ...func(*app.Config)) app.Config {
 	t.Helper()
 	cfg := app.Config{Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second}}
 	for _, f := range change {
 		f(&cfg)
 	}
-	a, err := app.New(t.Context(), cfg)
+	return cfg
+}
+
+// within has a server use a directory that outlives it.
+func within(dir string) func(*app.Config) { return func(c *app.Config) { c.Data = dir } }
+
+// by has a server go by a clock.
+func by(now func() time.Time) func(*app.Config) { return func(c *app.Config) { c.Now = now } }
+
+// serving is a server with settings, which ends with the test at the latest.
+func serving(t *testing.T, change ...func(*app.Config)) *app.App {
+	t.Helper()
+	a, err := app.New(t.Context(), settings(t, change...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,6 +79,12 @@ func newHouse(t *testing.T, change ...func(*app.Config)) *house {
 			t.Error(err)
 		}
 	})
+	return a
+}
+
+func newHouse(t *testing.T, change ...func(*app.Config)) *house {
+	t.Helper()
+	a := serving(t, change...)
 	// The certificate of a test is nobody's.
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	t.Cleanup(transport.CloseIdleConnections)

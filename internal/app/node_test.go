@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/store/postgres/pgtest"
 )
 
@@ -58,13 +57,10 @@ func nodeConfig(t *testing.T, store string, shards int64) (app.Config, *syncBuff
 	t.Helper()
 	peer := freeAddress(t)
 	said := &syncBuffer{}
-	return app.Config{
-		Logger: slog.New(slog.NewTextHandler(said, nil)).With("peer", peer),
-		Serve: config.Serve{
-			Data: t.TempDir(), Listen: "127.0.0.1:0", Store: store, HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
-			ClusterListen: peer, ClusterURL: "http://" + peer, ClusterSecret: "a secret of the tests", ClusterShards: shards,
-		},
-	}, said
+	return settings(t, func(c *app.Config) {
+		c.Logger = slog.New(slog.NewTextHandler(said, nil)).With("peer", peer)
+		c.Store, c.ClusterListen, c.ClusterURL, c.ClusterSecret, c.ClusterShards = store, peer, "http://"+peer, "a secret of the tests", shards
+	}), said
 }
 
 // syncBuffer takes what several goroutines write.

@@ -20,7 +20,6 @@ import (
 	"github.com/rimewatch/rimewatch/client"
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 	"github.com/rimewatch/rimewatch/internal/notify/message"
 )
 
@@ -109,18 +108,8 @@ type shop struct {
 func newShop(t *testing.T) *shop {
 	t.Helper()
 	s := &shop{T: t, now: &clock{now: time.Now().Truncate(time.Second)}}
-	var err error
-	s.App, err = app.New(t.Context(), app.Config{
-		Serve: config.Serve{Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: 5 * time.Second,
-			OutboundAllow: []string{"127.0.0.0/8"}, PublicURL: "https://watch.example.org/"},
-		Now: s.now.Now,
-	})
-	s.must(err)
-	s.must(s.Start(t.Context()))
-	t.Cleanup(func() {
-		if err := s.Stop(); err != nil {
-			t.Error(err)
-		}
+	s.App = serving(t, by(s.now.Now), func(c *app.Config) {
+		c.OutboundAllow, c.PublicURL = []string{"127.0.0.0/8"}, "https://watch.example.org/"
 	})
 	w, err := s.Accounts.FindWorkspace(t.Context(), "Corner shop", true, rimewatch.TimeOf(s.now.Now()))
 	s.must(err)

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/letsencrypt/pebble/v2/ca"
 	"github.com/letsencrypt/pebble/v2/db"
@@ -24,7 +23,6 @@ import (
 	"github.com/miekg/dns"
 
 	"github.com/rimewatch/rimewatch/internal/app"
-	"github.com/rimewatch/rimewatch/internal/config"
 )
 
 // authority is an ACME authority of our own: Let's Encrypt's Pebble, whose
@@ -94,20 +92,12 @@ func (a *authority) open(t *testing.T, port int) {
 func TestCertificateByItself(t *testing.T) {
 	const domain = "fridge.example.test"
 	a := newAuthority(t)
-	cfg := app.Config{Serve: config.Serve{
-		Data: t.TempDir(), Listen: "127.0.0.1:0", HeadMemory: 8, SealAfter: time.Hour, DrainPeriod: time.Second,
-		TLSAuto: []string{domain}, TLSAutoDirectory: a.url,
-	}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), ACME: a.client}
+	dir := t.TempDir()
 	run := func() *app.App {
 		t.Helper()
-		s, err := app.New(t.Context(), cfg)
-		if err == nil {
-			err = s.Start(t.Context())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
+		return serving(t, within(dir), func(c *app.Config) {
+			c.TLSAuto, c.TLSAutoDirectory, c.ACME, c.Logger = []string{domain}, a.url, a.client, slog.New(slog.NewTextHandler(t.Output(), nil))
+		})
 	}
 	s := run()
 	a.open(t, port(t, s))
@@ -137,14 +127,13 @@ func TestCertificateByItself(t *testing.T) {
 	if n := a.asked.Load(); n != 1 {
 		t.Errorf("%d orders, want 1", n)
 	}
-	if info, err := os.Stat(filepath.Join(cfg.Data, "acme")); err != nil || info.Mode().Perm() != 0o700 {
+	if info, err := os.Stat(filepath.Join(dir, "acme")); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("the keys: %v, %v", info, err)
 	}
 	if err := s.Stop(); err != nil {
 		t.Fatal(err)
 	}
 	s = run()
-	defer func() { _ = s.Stop() }()
 	resp, err := get(domain)
 	if err != nil {
 		t.Fatal(err)
