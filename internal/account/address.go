@@ -9,7 +9,7 @@ import (
 
 // address is where people reach the installation.
 type address struct {
-	fixed string // by the operator's flag, "" = what is stored counts
+	fixed string // by the operator's flag, "" = the stored one counts
 	mu    sync.Mutex
 	last  string // as the store had it when it last answered
 }

@@ -83,7 +83,7 @@ func (c *tokenCache) usedAt(id int64) rimewatch.Time {
 	return 0
 }
 
-// add enters e unless the token is there already, and returns what is there.
+// add enters e unless the token is there already, and returns the entry.
 func (c *tokenCache) add(e *tokenEntry) *tokenEntry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -175,7 +175,7 @@ func (s *tokens) admit(ctx context.Context, hash [32]byte, now rimewatch.Time) (
 	return s.cache.add(e), ended, nil
 }
 
-// scopes are what a token may at present: of managing, no more than the person who made it.
+// scopes returns the present scopes of a token: of managing, no more than those of the person who made it.
 // Devices go on whatever becomes of him.
 func (s *tokens) scopes(ctx context.Context, t *rimewatch.Token) (rimewatch.Scopes, error) {
 	if t.Scopes&rimewatch.ScopesManage == 0 || t.CreatedBy == 0 {
@@ -194,7 +194,7 @@ func (s *tokens) scopes(ctx context.Context, t *rimewatch.Token) (rimewatch.Scop
 	return t.Scopes &^ (rimewatch.ScopesManage &^ maker), nil
 }
 
-// ended is what is left of the principal of a token that has ended.
+// ended returns the principal of a token that has ended, without rights.
 func (p *Principal) ended() Principal {
 	return Principal{WorkspaceID: p.WorkspaceID, TokenID: p.TokenID, TokenName: p.TokenName}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Bounds of what waits to be written of the requests of tokens: about 2 MB.
+// Bounds of the requests of tokens that wait to be written: about 2 MB.
 const (
 	waitingCalls   = 5000 // of all tokens
 	waitingRefused = 100  // of a token
@@ -71,7 +71,7 @@ func (c *calls) Called(x rimewatch.TokenCall) {
 	}
 }
 
-// take returns what waits, in the order of time, and forgets it.
+// take returns the waiting ones, in the order of time, and forgets them.
 func (c *calls) take() (list []rimewatch.TokenCall) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *Service) flushCalls(ctx context.Context) error {
 	return s.store.People().AddTokenCalls(ctx, list)
 }
 
-// TokenCalls lists what is kept of the requests of a token of the principal's workspace, the newest first: CodeNotFound.
+// TokenCalls lists the kept requests of a token of the principal's workspace, the newest first: CodeNotFound.
 func (s *Service) TokenCalls(ctx context.Context, p Principal, tokenID int64, now rimewatch.Time) ([]rimewatch.TokenCall, error) {
 	if _, err := s.token(ctx, p.WorkspaceID, tokenID); err != nil {
 		return nil, err

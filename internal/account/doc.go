@@ -1,4 +1,4 @@
-// Package account knows who may do what: people and their passwords, sessions,
+// Package account decides about rights: people and their passwords, sessions,
 // API tokens, members and roles, the workspace's settings and its sites.
 //
 // # Secrets
@@ -22,7 +22,7 @@
 //
 // # Roles and scopes
 //
-// A Principal is who asks. Sessions have the scopes of their role; what needs a
+// A Principal is the caller. Sessions have the scopes of their role; what needs a
 // person (members, tokens, settings) asks for the role and refuses tokens. The
 // operator of the machine (the command line) acts through Operator.
 //

@@ -31,7 +31,7 @@ const (
 	factorSkew = 1
 )
 
-// Recovery codes replace the app once each. With 80 bits nobody guesses one.
+// Recovery codes replace the app once each. 80 bits cannot be guessed.
 const (
 	recoveryCodes = 10
 	recoveryBytes = 10
@@ -55,7 +55,7 @@ func (s *Service) SecondFactor(ctx context.Context, p Principal) (Factor, error)
 	return Factor{f.ConfirmedAt, f.Codes}, nil
 }
 
-// FactorKey is what an authenticator app needs to know.
+// FactorKey is the key for an authenticator app.
 type FactorKey struct {
 	Secret string // base32
 	URL    string // otpauth

@@ -24,7 +24,7 @@ const (
 	invitesToOne    = 3
 )
 
-// inviteKey is what mails are counted by; one field of it is set.
+// inviteKey is the key that mails are counted by; one field of it is set.
 type inviteKey struct {
 	workspaceID, userID int64
 	email               string
@@ -36,7 +36,7 @@ type inviteMails struct {
 	sent failureCount[inviteKey]
 }
 
-// take counts a mail before it is sent, and returns what takes it back. When
+// take counts a mail before it is sent, and returns the function that takes it back. When
 // there were enough it counts nothing: CodeRateLimited.
 func (l *inviteMails) take(p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
 	most := map[inviteKey]int{{workspaceID: p.WorkspaceID}: invitesOfSpace, {email: email}: invitesToOne}
@@ -111,7 +111,7 @@ func (s *Service) Invite(ctx context.Context, p Principal, r InviteRequest, now 
 	return v, secret, nil
 }
 
-// mayMail takes the mail of an invitation from what may be sent, where the service
+// mayMail counts the mail of an invitation against the bounds, where the service
 // sends mail.
 func (s *Service) mayMail(ctx context.Context, p Principal, email string, now rimewatch.Time) (giveBack func(), err error) {
 	if !s.SendsMail(ctx) {
@@ -133,8 +133,8 @@ func (s *Service) handOut(ctx context.Context, p Principal, hash [32]byte, secre
 	return "", s.mailInvitation(ctx, &v, secret, p.Locale.Language)
 }
 
-// Invitations lists the invitations to the principal's workspace that nobody
-// has accepted, expired ones included. Needs the role admin.
+// Invitations lists the invitations to the principal's workspace that were not
+// accepted yet, expired ones included. Needs the role admin.
 func (s *Service) Invitations(ctx context.Context, p Principal) ([]store.InvitationView, error) {
 	if err := p.Require(rimewatch.ScopeMembers); err != nil {
 		return nil, err
@@ -192,7 +192,7 @@ func errInvitation() error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "This invitation has been used, withdrawn or replaced, or has expired.")
 }
 
-// Invitation finds what the holder of a link is invited to: CodeNotFound when
+// Invitation finds the invitation of a link: CodeNotFound when
 // the link does not work.
 func (s *Service) Invitation(ctx context.Context, secret string, now rimewatch.Time) (store.InvitationView, error) {
 	hash, ok := hashSecret(secret)

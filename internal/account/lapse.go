@@ -16,9 +16,9 @@ const DefaultTokenLife = 30 * rimewatch.Day
 // The announcements of a lapse, each made once: so long before.
 var lapseAnnounced = [...]rimewatch.Time{7 * rimewatch.Day, rimewatch.Day}
 
-// lapseStep is what is due of a lapse.
+// lapseStep is the due part of a lapse.
 type lapseStep struct {
-	is  store.Lapse // what it becomes
+	is  store.Lapse // its new state
 	in  int         // days before the lapse that are announced, 0 = nothing is
 	end bool        // the tokens lapse
 }
@@ -48,7 +48,7 @@ func nextLapse(was store.Lapse, life, now rimewatch.Time) lapseStep {
 	return step
 }
 
-// lapse announces and ends what is due of the tokens of people who sign in at a
+// lapse announces and ends the due rights of tokens of people who sign in at a
 // provider. Of several nodes that do so one is the first.
 func (s *Service) lapse(ctx context.Context, now rimewatch.Time) error {
 	all, err := s.store.People().Lapsing(ctx)

@@ -52,7 +52,7 @@ func shares(a netip.Addr) []share {
 	return []share{{of(32), 1}, {of(24), 5}}
 }
 
-// Household is what one customer of a provider has: an IPv4 address, or the /64
+// Household is the address range of one customer of a provider: an IPv4 address, or the /64
 // of an IPv6 address. What is counted per address is counted by it.
 func Household(addr netip.Addr) netip.Prefix { return shares(addr)[0].net }
 

@@ -43,7 +43,7 @@ func (s *Service) mailInvitation(ctx context.Context, v *store.InvitationView, s
 	return nil
 }
 
-// MailOrder sends somebody outside the link of a work order. It brings no text that people have written freely:
+// MailOrder sends a contact the link of a work order. It contains no text that people have written freely:
 // that stands on the page.
 func (s *Service) MailOrder(ctx context.Context, to, language, workspace string, o *rimewatch.WorkOrder, path string) error {
 	t := catalogue.Of(language)
@@ -64,7 +64,7 @@ func (s *Service) MailOrder(ctx context.Context, to, language, workspace string,
 // mailedNameLen is the most characters of a name in a mail to a stranger.
 const mailedNameLen = 60
 
-// mailedName is a name that somebody has chosen, as it stands in a mail to a person
+// mailedName returns a name that a user has chosen, for a mail to a person
 // who does not know us: short, on one line, and nothing in it that a mail program
 // takes for a link or an address.
 func mailedName(name string) string {

@@ -44,7 +44,7 @@ func (s *Service) member(ctx context.Context, p Principal, userID int64) (store.
 	return all[i], nil
 }
 
-// MemberPatch is what changes of a member.
+// MemberPatch is a change of a member.
 type MemberPatch struct {
 	Role     rimewatch.Role  // "" = as it is
 	Sites    rimewatch.Sites // to be limited to, nil = as it is

@@ -18,7 +18,7 @@ const noticesWaiting = 256
 // language.
 type notice struct {
 	workspaceID int64
-	also        int64 // somebody else who gets it, 0 = nobody
+	also        int64 // another recipient, 0 = none
 	write       func(t *catalogue.Texts, workspace string) (subject, text string)
 }
 
@@ -85,7 +85,7 @@ func named(list []rimewatch.Token) string {
 	return b.String()
 }
 
-// fate describes what became of tokens.
+// fate describes the change of tokens.
 func fate(t *catalogue.Texts, w store.Withdrawal) (text string) {
 	if len(w.Kept) > 0 {
 		text += "\n" + t.Say("These tokens go on sending readings, and do nothing else, so that no device goes silent:") + "\n\n" + named(w.Kept)
@@ -127,7 +127,7 @@ func lapsedNotice(u *rimewatch.User, w store.Withdrawal) notice {
 	}}
 }
 
-// brokeGlass logs, audits and mails a sign-in with the password that works beside the provider.
+// brokeGlass logs, audits and mails a sign-in with the password that works without the provider.
 func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Client, now rimewatch.Time) error {
 	s.log.Warn("the break-glass owner has signed in by password", "user", u.ID, "address", client.Address)
 	if err := s.store.AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.break_glass_used", store.Fields{"address": client.Address}); err != nil {
@@ -144,7 +144,7 @@ func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Clie
 	return err
 }
 
-// checkOwners notes for the operator the workspaces that nobody owns, which a sign-in
+// checkOwners logs the workspaces without an owner for the operator, which a sign-in
 // provider can lead to: log and Ownerless. A service that is not set up has none.
 func (s *Service) checkOwners(ctx context.Context) {
 	list, err := s.store.People().Ownerless(ctx)

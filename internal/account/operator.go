@@ -9,8 +9,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// operatorDesk is the part of a Service by which the operator finds and mends what
-// needs no password.
+// operatorDesk is the part of a Service by which the operator finds and repairs things,
+// without a password.
 type operatorDesk struct{ store Store }
 
 func newWorkspace(name string, now rimewatch.Time) rimewatch.Workspace {
@@ -21,7 +21,7 @@ func newWorkspace(name string, now rimewatch.Time) rimewatch.Workspace {
 	}
 }
 
-// gather joins what several checks found wrong into one CodeValidationFailed.
+// gather joins the complaints of several checks into one CodeValidationFailed.
 func gather(found ...error) error {
 	var all *rimewatch.Error
 	for _, err := range found {
@@ -55,7 +55,7 @@ func (s *operatorDesk) FindWorkspace(ctx context.Context, name string, create bo
 	return w, err
 }
 
-// UserRequest describes a person whom the operator adds.
+// UserRequest describes a person that the operator adds.
 type UserRequest struct {
 	Email, Name, Password string
 	Role                  rimewatch.Role

@@ -55,11 +55,11 @@ const (
 	maxPasses    = 16
 )
 
-// class is who waits for a hash with whom.
+// class is the queue of a request for a hash.
 type class uint8
 
 const (
-	known    class = iota // somebody with a link or a session, or at an address that the account was used from
+	known    class = iota // with a link or a session, or at an address that the account was used from
 	stranger              // anybody else
 )
 
@@ -110,7 +110,7 @@ func (h *hasher) leave(kind class, account string) {
 	}
 }
 
-// acquire waits for a slot, which release gives back.
+// acquire waits for a slot, which release returns.
 func (h *hasher) acquire(ctx context.Context, kind class, account string) (release func(), err error) {
 	if !h.enter(kind, account) {
 		return nil, &rimewatch.Error{Code: rimewatch.CodeUnavailable, Message: "Too many sign-ins at the moment; retry shortly.", RetryAfter: 2 * time.Second}
@@ -133,7 +133,7 @@ func (h *hasher) acquire(ctx context.Context, kind class, account string) (relea
 			held = append(held, slot)
 		case <-ctx.Done():
 		}
-		if ctx.Err() != nil { // whoever has gone does not use up a slot that has just become free
+		if ctx.Err() != nil { // a client that has gone does not use up a free slot
 			release()
 			return nil, rimewatch.Wrap(rimewatch.CodeUnavailable, ctx.Err(), "The request was cancelled.")
 		}
@@ -168,7 +168,7 @@ func (h *hasher) verify(ctx context.Context, kind class, account, encoded, passw
 		return false, err
 	}
 	if len(password) > MaxPasswordLen {
-		exists, password = false, "" // as much work, whatever was sent
+		exists, password = false, "" // as much work, for every input
 	}
 	release, err := h.acquire(ctx, kind, account)
 	if err != nil {
@@ -229,7 +229,7 @@ const weakScore = 0
 const judgedLen = 40
 
 // checkPassword reports why a person may not choose this password:
-// CodeValidationFailed on "password". about is what is known of the person.
+// CodeValidationFailed on "password". about are the person's name, address and the like.
 func checkPassword(password string, about ...string) error {
 	if e := rimewatch.CheckText(nil, "password", password, MaxPasswordLen); e != nil {
 		return e

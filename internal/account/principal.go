@@ -34,7 +34,7 @@ type Principal struct {
 	lookedAt int64          // the workspace that the session looks at, a member of it or not
 }
 
-// person is who answers for what the principal does: a token's maker, 0 = the operator.
+// person is the user responsible for the principal's acts: a token's maker, 0 = the operator.
 func (p *Principal) person() int64 { return max(p.UserID, p.MadeBy) }
 
 // Sites returns the sites that the principal is limited to, nil = all.
@@ -62,7 +62,7 @@ func (p *Principal) RequireAllSites() error {
 	return rimewatch.Errorf(rimewatch.CodeForbidden, "This requires access to all sites of the workspace.")
 }
 
-// Operator is the command line acting in a workspace: it may what an owner may.
+// Operator is the command line acting in a workspace, with the rights of an owner.
 func Operator(workspaceID int64) Principal {
 	return Principal{WorkspaceID: workspaceID, Role: rimewatch.RoleOwner, Scopes: rimewatch.RoleOwner.Scopes(), Session: true}
 }

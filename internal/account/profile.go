@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Profile is what a signed-in person knows of themselves.
+// Profile is a signed-in person's own account.
 type Profile struct {
 	User        rimewatch.User // PasswordHash is empty
 	Workspace   rimewatch.Workspace
@@ -170,7 +170,7 @@ func (s *ownSessions) signedInWithin(ctx context.Context, p Principal, within, n
 	return slices.ContainsFunc(all, func(x store.Session) bool { return x.ID == p.SessionID && now-x.CreatedAt < within }), err
 }
 
-// Erase deletes the signed-in person's account; what was done with it stays in
+// Erase deletes the signed-in person's account; its acts stay in
 // the audit trails. CodeValidationFailed with the field current_password;
 // CodeConflict while a workspace has no other owner.
 func (s *Service) Erase(ctx context.Context, p Principal, password string, now rimewatch.Time) error {

@@ -20,7 +20,7 @@ type Grant struct {
 	Role      rimewatch.Role
 }
 
-// Identity is what the sign-in provider says of a person.
+// Identity is a sign-in provider's statement about a person.
 type Identity struct {
 	store.Identification
 	Email    string
@@ -79,7 +79,7 @@ func (s *Service) SignInProvided(ctx context.Context, id Identity, shown string,
 func NeedsPassword(err error) bool { return errors.Is(err, store.ErrUnproven) }
 
 // provenBy returns whose password has begun, within freshFor, the session with a
-// secret; 0 = nobody's.
+// secret; 0 = none.
 func (s *Service) provenBy(ctx context.Context, secret string, now rimewatch.Time) (int64, error) {
 	hash, ok := hashSecret(secret)
 	if !ok {

@@ -18,13 +18,13 @@ type Refusal struct {
 	Address string         // that it came from
 }
 
-// refusals counts what was refused within refusalWindow.
+// refusals counts refusals within refusalWindow.
 type refusals struct {
 	store Store
 	log   *slog.Logger
 	mu    sync.Mutex
 	known failureCount[refusalKey] // by who was refused
-	other failureCount[string]     // of whom nothing is known, by address
+	other failureCount[string]     // of unknown callers, by address
 }
 
 type refusalKey struct {
@@ -39,7 +39,7 @@ func (r *refusals) init(s Store, log *slog.Logger) {
 }
 
 // recorded reports whether the n-th of an hour is recorded: the first, the second, the
-// fourth and so on, so that nobody fills the trail or the log.
+// fourth and so on, so that the trail and the log cannot be flooded.
 func recorded(n int) bool { return n&(n-1) == 0 }
 
 // Refused records a refused request in the audit trail of its workspace. p is whose

@@ -23,7 +23,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-// Store is what the service asks of a store.
+// Store has the methods of a store that the service calls.
 type Store interface {
 	store.Control
 	store.Audit
@@ -39,7 +39,7 @@ type Config struct {
 	// block. It may hear of a token more than once.
 	OnRevoke func(tokenID int64)
 	// Mail sends a letter; nil = the service sends no mail. PublicURL is where the operator
-	// says that people reach it, without a slash at its end; "" = what is stored counts.
+	// says that people reach it, without a slash at its end; "" = the stored one counts.
 	Mail      func(ctx context.Context, l Letter) error
 	PublicURL string
 
@@ -57,7 +57,7 @@ type Config struct {
 	Seal func() (cipher.AEAD, error)
 
 	Rand   io.Reader    // default crypto/rand
-	Logger *slog.Logger // what the background work could not do
+	Logger *slog.Logger // of failures of the background work
 }
 
 // Service is safe for concurrent use. It owns no goroutine but the one in which
@@ -131,13 +131,13 @@ func New(cfg Config) *Service {
 	return s
 }
 
-// How often Run writes last uses, and how often what has expired is dropped.
+// Intervals at which Run writes last uses, and drops expired rows.
 const (
 	flushEvery = 15 * time.Second
 	pruneEvery = rimewatch.Hour
 )
 
-// Run writes last uses, drops what has expired and sends links for forgotten
+// Run writes last uses, drops expired rows and sends links for forgotten
 // passwords until ctx ends, then writes once more. clock returns the current time.
 func (s *Service) Run(ctx context.Context, clock func() rimewatch.Time) {
 	var resets sync.WaitGroup

@@ -27,7 +27,7 @@ const (
 	maxTouched = 10_000
 )
 
-// Client is what a session remembers of the browser that signed in.
+// Client are a session's facts of the browser that signed in.
 type Client struct {
 	UserAgent string
 	Address   string // IP address
@@ -64,7 +64,7 @@ func (s *Service) rehash(ctx context.Context, u *rimewatch.User, password string
 	}
 }
 
-// terms are what a new session is like.
+// terms are the properties of a new session.
 type terms struct {
 	workspaceID int64          // that it looks at, 0 = the first that counts in it
 	strong      bool           // begun with a second factor, or by a provider

@@ -12,8 +12,8 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// setupBytes is the size of the one-time code. Nobody guesses 80 bits, however
-// often he is heard: a limit for everybody together would only let strangers
+// setupBytes is the size of the one-time code. 80 bits cannot be guessed, however
+// often strangers try: a limit for everybody together would only let strangers
 // lock the owner out. The caller limits failures per address.
 const setupBytes = 10
 
@@ -45,7 +45,7 @@ func (s *Service) SetupCode(ctx context.Context) (code string, needed bool, err 
 	return s.setup, true, nil
 }
 
-// SetupRequest is what the set-up page asks for.
+// SetupRequest is the form of the set-up page.
 type SetupRequest struct {
 	Code      string // case, spaces and dashes do not matter
 	Workspace string // name; one that the command line made is taken over
@@ -88,7 +88,7 @@ func errSetUp() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "The service is already set up.")
 }
 
-// plainCode is a code without what people add or change when they type it.
+// plainCode returns a code without the characters that people add or change when they type it.
 func plainCode(s string) string {
 	if len(s) > 64 {
 		return ""

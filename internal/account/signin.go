@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Credentials are what a person signs in with.
+// Credentials are a person's credentials at sign-in.
 type Credentials struct {
 	Email, Password string
 	Code            string // of the second factor, or a recovery code; "" = none was sent
@@ -35,7 +35,7 @@ const (
 	// Only who has the password can use them up.
 	codeTries  = 10
 	codeWindow = 15 * rimewatch.Minute
-	// signInKeys bounds what is remembered of each kind.
+	// signInKeys bounds the remembered failures of each kind.
 	signInKeys = 16_384
 )
 

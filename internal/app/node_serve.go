@@ -70,7 +70,7 @@ func (n *Node) Start(ctx context.Context) (err error) {
 }
 
 // handler answers requests about this node by itself, and brings all others to
-// where it is answered.
+// the nodes that answer them.
 func (n *Node) handler() (http.Handler, error) {
 	proxies, err := n.cfg.Proxies()
 	if err != nil {

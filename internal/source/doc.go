@@ -1,6 +1,6 @@
-// Package source takes in what comes from sources: it finds the source of a key,
-// maps payloads (package inlet), gives readings to the one write path, and keeps
-// what cannot be mapped or has no device until somebody binds it.
+// Package source receives the payloads of sources: it finds the source of a key, maps payloads
+// (package inlet), passes readings to the one write path, and keeps payloads that cannot be
+// mapped or have no device until somebody binds them.
 //
 // A call returns only after everything that it reports is durable: readings are
 // committed, and what waits is on stable storage. So whoever acknowledges after

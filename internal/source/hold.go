@@ -12,7 +12,7 @@ import (
 const minute = time.Minute
 
 // holder keeps payloads that wait. Callers that come while another one writes
-// share the next write: whoever finds nobody writing writes for all.
+// share the next write: the first caller that finds no write under way writes for all.
 type holder struct {
 	store Store
 
@@ -42,7 +42,7 @@ func (h *holder) hold(ctx context.Context, workspaceID int64, list []*rimewatch.
 	return <-r.done
 }
 
-// lead writes until nobody waits.
+// lead writes until no caller waits.
 func (h *holder) lead(ctx context.Context) {
 	for {
 		h.mu.Lock()
@@ -71,7 +71,7 @@ func (h *holder) lead(ctx context.Context) {
 	}
 }
 
-// Run deletes what has waited too long, and saves who was heard by which key, until ctx
+// Run deletes payloads that have waited too long, and saves the uses of keys, until ctx
 // ends.
 func (s *Service) Run(ctx context.Context) {
 	for range ticker.Every(ctx.Done(), minute, nil) {

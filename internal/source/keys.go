@@ -115,7 +115,7 @@ type keyUses struct {
 
 type use struct{ workspace, key, device int64 }
 
-// used is when a key was last used, and what the store knows of that.
+// used is when a key was last used, and the moment that the store knows.
 type used struct{ at, stored rimewatch.Time }
 
 // The limits of the memory of keys: how many uses, and how old the store's may be.
@@ -165,7 +165,7 @@ func (u *keyUses) note(of use, now rimewatch.Time) {
 	u.at[of] = x
 }
 
-// saveUses has the store know what it does not of the uses of keys.
+// saveUses saves the uses of keys that the store does not know yet.
 func (s *Service) saveUses(ctx context.Context) {
 	u := &s.uses
 	u.mu.Lock()

@@ -75,7 +75,7 @@ func (o *Outcome) leaveOutOf(id string, r *inlet.Reading) (any bool) {
 	return any
 }
 
-// Received is what came from a source since the service started.
+// Received counts the payloads and readings of a source since the service started.
 type Received struct {
 	Payloads   int64           `json:"payloads"`
 	Accepted   int64           `json:"accepted" doc:"Readings that were stored."`
@@ -108,7 +108,7 @@ type LeftOutLately struct {
 	At    rimewatch.Time `json:"at" nullable:"false" doc:"When the newest came."`
 }
 
-// tallies are what came from each source.
+// tallies are the counts of each source.
 type tallies struct {
 	mu       sync.Mutex
 	bySource map[int64]*tally
@@ -120,7 +120,7 @@ type tally struct {
 	logged limit.Gate
 }
 
-// Received returns what came from a source since the service started.
+// Received returns the counts of a source since the service started.
 func (s *Service) Received(id int64) Received {
 	s.tallies.mu.Lock()
 	defer s.tallies.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *Service) Received(id int64) Received {
 	return r
 }
 
-// count notes what became of a payload. A source that sends what cannot be stored
+// count notes the outcome of a payload. A source whose payloads cannot be stored
 // is logged once a minute at most.
 func (s *Service) count(src *rimewatch.Source, o *Outcome, err error) {
 	s.Counts.add(o, err)

@@ -37,7 +37,7 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 	return key, err
 }
 
-// Update changes a source; what comes from now on is read by what it is then.
+// Update changes a source; later payloads are read by its new settings.
 // With rotate all its keys are worth nothing, and it has a new one.
 func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool, change func(*rimewatch.Source) error) (src rimewatch.Source, key string, err error) {
 	src, err = s.cfg.Store.Sources().Update(ctx, workspaceID, id, func(x *rimewatch.Source) error {
@@ -61,7 +61,7 @@ func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool
 	return src, key, err
 }
 
-// Delete deletes a source with its keys, its bindings and what waits.
+// Delete deletes a source with its keys, its bindings and its waiting payloads.
 func (s *Service) Delete(ctx context.Context, workspaceID, id int64) error {
 	err := s.cfg.Store.Sources().Delete(ctx, workspaceID, id)
 	s.changed(id)
@@ -445,14 +445,14 @@ func measures(r *inlet.Result) bool {
 	})
 }
 
-// Waiting is a sender of whom payloads wait.
+// Waiting is a sender with waiting payloads.
 type Waiting struct {
 	rimewatch.HeldSender
 	Body   []byte
 	Result *inlet.Result // nil for lines
 }
 
-// Drop deletes what waits of a sender.
+// Drop deletes the waiting payloads of a sender.
 func (s *Service) Drop(ctx context.Context, workspaceID, id int64, externalID string) (n int, err error) {
 	if _, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id); err != nil {
 		return 0, err

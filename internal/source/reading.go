@@ -25,7 +25,7 @@ func (s *Service) Bound(ctx context.Context, workspaceID int64, serial string) (
 	return nil, false, nil
 }
 
-// HoldReadings keeps readings of the API whose devices nobody has registered, and
+// HoldReadings keeps readings of the API of unregistered devices, and
 // returns when they are on stable storage. Those for which there was no room have
 // the ID 0.
 func (s *Service) HoldReadings(ctx context.Context, workspaceID int64, list []*rimewatch.Held) error {
@@ -88,7 +88,7 @@ type heldKey struct {
 	serial    string
 }
 
-// Register makes the device of a serial of the API, and stores what waits of it. Where
+// Register makes the device of a serial of the API, and stores its waiting readings. Where
 // another reading of the device was quicker, it is that one's.
 func (s *Service) Register(ctx context.Context, workspaceID int64, serial, actor string) (*store.Identity, error) {
 	d := rimewatch.Device{WorkspaceID: workspaceID, Serial: serial, Name: serial, EquipmentType: rimewatch.OtherEquipment}
@@ -104,7 +104,7 @@ func (s *Service) Register(ctx context.Context, workspaceID int64, serial, actor
 	return store.IdentityOf(&view.Device), nil
 }
 
-// CreateDevice creates a device, and stores what the API has kept of it.
+// CreateDevice creates a device, and stores its readings that the API has kept.
 func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewatch.DeviceView, error) {
 	v, err := s.cfg.Writer.CreateDevice(ctx, d)
 	if err == nil {
@@ -113,7 +113,7 @@ func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewa
 	return v, err
 }
 
-// registered stores what the API has kept of a device that was created. Where that fails
+// registered stores the kept readings of a device that was created. Where that fails
 // it waits on.
 func (s *Service) registered(ctx context.Context, workspaceID int64, serial string) {
 	n, _, err := s.cfg.Store.HeldTotal(ctx, workspaceID)

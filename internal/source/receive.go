@@ -206,7 +206,7 @@ func (b *batch) hold(o *Outcome, id, label, reason string) {
 	}
 }
 
-// all decides what becomes of the items of a payload.
+// all decides about the items of a payload.
 func (b *batch) all(ctx context.Context, items []inlet.Item, o *Outcome) {
 	for i := range items {
 		b.take(ctx, &items[i], o)
@@ -214,7 +214,7 @@ func (b *batch) all(ctx context.Context, items []inlet.Item, o *Outcome) {
 	b.settleTimes(o)
 }
 
-// take decides what becomes of an item.
+// take decides about an item.
 func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 	id := nameOf(x)
 	if b.retained && x.At == 0 && x.Unset == "" {
@@ -247,7 +247,7 @@ func (b *batch) take(ctx context.Context, x *inlet.Item, o *Outcome) {
 	}
 }
 
-// nameOf is what a sender is called where it waits.
+// nameOf returns the name of a waiting sender.
 func nameOf(x *inlet.Item) string { return inlet.NameOf(cmp.Or(x.ID, nameless), x.Part) }
 
 // whyHeld adds to why a sender waits what is wrong with what it sent.
@@ -365,7 +365,7 @@ func (b *batch) who(ctx context.Context, x *inlet.Item, r *inlet.Reading) (*stor
 	return who, ""
 }
 
-// outside returns what is wrong with the time of a reading, "" when nothing is. One from
+// outside returns the complaint about the time of a reading, "" = none. One from
 // the time that the service is about to adopt makes the batch unsettled.
 func (b *batch) outside(ctx context.Context, at rimewatch.Time) (string, error) {
 	if b.oldest == 0 {
@@ -417,8 +417,8 @@ func sameAs(r, other *rimewatch.Reading) bool {
 	return left.Empty()
 }
 
-// store stores the readings of batches in one step, then keeps what has to wait.
-// payload returns what is kept of a sender in batch number i; nil = nothing.
+// store stores the readings of batches in one step, then keeps the payloads that have to wait.
+// payload returns the payload to keep of a sender in batch number i; nil = none.
 func (s *Service) store(ctx context.Context, l *Live, list []*batch, payload func(i int, id string) *rimewatch.Held) error {
 	for _, b := range list {
 		if b.unsettled != nil {
@@ -556,7 +556,7 @@ func (s *Service) newDevice(ctx context.Context, d *rimewatch.Device) (rimewatch
 	return s.CreateDevice(ctx, d)
 }
 
-// SerialOf makes a serial of what a sender calls itself.
+// SerialOf makes a serial of a sender's own name.
 func SerialOf(id string) string {
 	serial := strings.Map(func(c rune) rune {
 		if c < 128 && rimewatch.ValidSerial("x"+string(c)) {
@@ -574,7 +574,7 @@ func SerialOf(id string) string {
 // why is a reason as it is kept.
 func why(format string, args ...any) string { return rimewatch.Sentencef(format, args...).Stored() }
 
-// clipped returns what people may read of an error.
+// clipped returns the text of an error for people.
 func clipped(err error) any {
 	var e *rimewatch.Error
 	if errors.As(err, &e) && len(e.Message) <= mostSaid {

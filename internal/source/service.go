@@ -21,7 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// Store is what sources ask of a store.
+// Store has the methods of a store that sources call.
 type Store interface {
 	store.Inlets
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
@@ -55,13 +55,13 @@ type Config struct {
 	Settings *store.SettingsCache
 	Log      *slog.Logger
 	Rand     io.Reader // of keys; nil = crypto/rand
-	Changed  func()    // hears of sources that people have changed, such as those of brokers; nil = nobody
+	Changed  func()    // called when people have changed sources, such as those of brokers; nil = nothing
 	// Registrations bounds how many devices senders may create, by workspace; nil =
 	// as many as limit.RegistrationsPerHour.
 	Registrations *limit.Keyed
 }
 
-// Service takes in what comes from sources.
+// Service receives the payloads of sources.
 type Service struct {
 	cfg     Config
 	Library *inlet.Library
@@ -119,7 +119,7 @@ type BrokerState struct {
 	Messages  int64
 }
 
-// Live is a source that is ready to take something in, for whoever has opened it.
+// Live is an opened source that is ready to receive payloads.
 type Live struct {
 	source   rimewatch.Source
 	opener   Opener
@@ -144,7 +144,7 @@ type Opener struct {
 // may reports whether the opener may write to a device.
 func (o *Opener) may(who *store.Identity) bool { return o.Sites == nil || o.Sites.Has(who.SiteID) }
 
-// by returns the source for somebody.
+// by returns the source for a caller.
 func (l *Live) by(o Opener) *Live {
 	if l.opener == o {
 		return l
@@ -227,7 +227,7 @@ func (l *Live) sensorOf(id, serial string) (sensor string, bound bool) {
 	return "", false
 }
 
-// nameless is what a sender is called that does not say. It may be several, so it
+// nameless is the name of a sender without one. It may be several, so it
 // is a device only where somebody has bound it.
 const nameless = "device"
 
@@ -316,7 +316,7 @@ func (s *Service) Fresh(ctx context.Context, l *Live) (*Live, error) {
 	return known.by(l.opener), nil
 }
 
-// OfAPI finds the source that stands for the API in a workspace, for somebody.
+// OfAPI finds the source that stands for the API in a workspace, for a caller.
 func (s *Service) OfAPI(ctx context.Context, workspaceID int64, by Opener) (*Live, error) {
 	l, err := s.ofWorkspace(ctx, workspaceID)
 	if err != nil {
@@ -421,7 +421,7 @@ func compileBinding(b *rimewatch.Binding) (*inlet.Binding, error) {
 	return inlet.NewBinding(b.Serial, rules)
 }
 
-// forget drops what is remembered of a source; nil is none.
+// forget drops the cached source; nil is none.
 func (s *Service) forget(l *Live) {
 	if l == nil {
 		return
@@ -432,7 +432,7 @@ func (s *Service) forget(l *Live) {
 	delete(s.byID, l.source.ID)
 }
 
-// outdated drops what is remembered of a source that has changed, or whose bindings have.
+// outdated drops the cached source when it has changed, or its bindings have.
 func (s *Service) outdated(id int64) {
 	s.mu.Lock()
 	l := s.byID[id]
@@ -440,7 +440,7 @@ func (s *Service) outdated(id int64) {
 	s.forget(l)
 }
 
-// changed hears that somebody has made, changed or deleted a source.
+// changed is called when a source was made, changed or deleted.
 func (s *Service) changed(id int64) {
 	s.outdated(id)
 	if s.cfg.Changed != nil {
@@ -448,7 +448,7 @@ func (s *Service) changed(id int64) {
 	}
 }
 
-// newKey makes a key that nobody has.
+// newKey makes a new random key.
 func (s *Service) newKey() string {
 	r := bufio.NewReader(s.cfg.Rand)
 	return rimewatch.NewSourceKey(func() byte {

@@ -48,7 +48,7 @@ func (s *Service) remember(x *settled) bool {
 	return true
 }
 
-// unsettle forgets what was learnt from readings that could not be stored.
+// unsettle forgets conclusions from readings that could not be stored.
 func (s *Service) unsettle(list []settled) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,7 +62,7 @@ func (s *Service) unsettle(list []settled) {
 // maxSettled bounds the devices of which it is remembered.
 const maxSettled = 100_000
 
-// settle keeps what a restart must not forget: of a sensor for which the payload has a
+// settle saves the facts that a restart must not forget: of a sensor for which the payload has a
 // word, a binding.
 func (s *Service) settle(ctx context.Context, l *Live, list []settled) {
 	for i := range list {

@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// actSQL makes the table of what people have asked for and may still take back.
+// actSQL makes the table of acts that may still be taken back.
 const actSQL = `CREATE TABLE act (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	workspace_id INTEGER NOT NULL REFERENCES workspace(id),

@@ -28,14 +28,14 @@ func scanAlert(row Row, a *rimewatch.Alert) error {
 	}
 	whole := *a
 	if err := json.Unmarshal([]byte(row.ColumnText(9)), &whole); err != nil {
-		a.Note = unreadable // one damaged row keeps nobody else's alerts from being read
+		a.Note = unreadable // one damaged row does not keep other alerts from being read
 		return nil          //nolint:nilerr // see above
 	}
 	*a = whole
 	return nil
 }
 
-// unreadable is what people see where a part of a row is damaged.
+// unreadable is shown where a part of a row is damaged.
 const unreadable = "Part of this record is damaged and cannot be read."
 
 // saveAlert inserts an alert or overwrites it.

@@ -61,7 +61,7 @@ func (a Places) TrimAnswers(ctx context.Context, workspaceID, most int64) (kept 
 	return kept, err
 }
 
-// expireAnswers deletes what is older than AnswerLife, slice by slice: other writes
+// expireAnswers deletes answers older than AnswerLife, slice by slice: other writes
 // wait for it.
 func (a *base) expireAnswers(ctx context.Context, now rimewatch.Time) error {
 	for {

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// attachmentSQL makes the tables of attachments: what is known of each, and the bytes, which
+// attachmentSQL makes the tables of attachments: the facts of each, and the bytes, which
 // a workspace has once however often it attaches them.
 const attachmentSQL = `CREATE TABLE attachment (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -88,7 +88,7 @@ func (t Records) Attach(ctx context.Context, a *rimewatch.Attachment, data []byt
 	})
 }
 
-// attachedTo finds what a new attachment belongs to, and what that has already. The case of an order may be gone.
+// attachedTo finds the owner of a new attachment, and how many it has already. The case of an order may be gone.
 func attachedTo(ctx context.Context, conn Conn, a *rimewatch.Attachment) (c rimewatch.Case, had []rimewatch.Attachment, err error) {
 	if a.OrderID != 0 {
 		o, err := orderTable.of(ctx, conn, a.WorkspaceID, a.OrderID)
@@ -115,7 +115,7 @@ func attachedTo(ctx context.Context, conn Conn, a *rimewatch.Attachment) (c rime
 	return c, had, err
 }
 
-// keepBytes stores what an attachment is, unless the workspace has it.
+// keepBytes stores the bytes of an attachment, unless the workspace has them.
 func (t Records) keepBytes(conn Conn, a *rimewatch.Attachment, data []byte) error {
 	known, used := int64(0), int64(0)
 	err := each(conn, `SELECT EXISTS (SELECT 1 FROM attachment_piece WHERE workspace_id = ? AND sha256 = ?),
@@ -180,7 +180,7 @@ func attached(conn Conn, where string, args ...any) (a rimewatch.Attachment, dat
 	return a, data, err
 }
 
-// attachedBytes reads what an attachment is. What is not what it was is an error: evidence is
+// attachedBytes reads the bytes of an attachment. Changed bytes are an error: evidence is
 // whole or it is none.
 func attachedBytes(conn Conn, a *rimewatch.Attachment) ([]byte, error) {
 	data := make([]byte, 0, max(min(a.Size, rimewatch.MaxAttachment), 0))

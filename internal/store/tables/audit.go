@@ -11,7 +11,7 @@ import (
 
 func subject(kind string, id int64) string { return fmt.Sprintf("%s %d", kind, id) }
 
-// audit writes, in the caller's transaction, who did what.
+// audit writes an entry of the audit trail, in the caller's transaction.
 func (t *base) audit(ctx context.Context, conn Conn, workspaceID int64, action, subject string, detail store.Fields) error {
 	e, err := store.NewAuditEntry(workspaceID, t.now(), store.ActorOf(ctx), action, subject, detail)
 	if err != nil {
@@ -20,7 +20,7 @@ func (t *base) audit(ctx context.Context, conn Conn, workspaceID int64, action, 
 	return appendAudit(conn, make(map[int64][32]byte), e)
 }
 
-// auditUser is audit of what concerns a person, in all of their workspaces.
+// auditUser is audit for changes of a person, in all of their workspaces.
 func (t *base) auditUser(ctx context.Context, conn Conn, userID int64, action string, detail store.Fields) error {
 	var workspaces []int64
 	err := each(conn, "SELECT workspace_id FROM member WHERE user_id = ? ORDER BY workspace_id",

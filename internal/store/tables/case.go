@@ -118,7 +118,7 @@ func placeCases(conn Conn, e *store.Effects, now rimewatch.Time) error {
 	return nil
 }
 
-// caseRoom is what a transaction knows of the cases that it may change.
+// caseRoom is a transaction's view of the cases that it may change.
 type caseRoom struct {
 	conn    Conn
 	now     rimewatch.Time
@@ -227,7 +227,7 @@ func (x *caseRoom) filed() error {
 	})
 }
 
-// settle puts events into cases, and into those that are opened what has happened to their
+// settle puts events into cases, and into those that are opened the earlier events of their
 // devices before.
 func (x *caseRoom) settle(events []record.Event) error {
 	if slices.ContainsFunc(events, func(e record.Event) bool { return e.InhibitedBy != 0 }) {
@@ -370,7 +370,7 @@ func (t Records) DocumentCase(ctx context.Context, workspaceID int64, about rime
 	return c, err
 }
 
-// eventOf looks up what a case is to be about.
+// eventOf looks up the subject of a case.
 func (x *caseRoom) eventOf(workspaceID int64, about rimewatch.CaseLine) (e record.Event, err error) {
 	switch about.Kind {
 	case rimewatch.CaseAlert:
@@ -405,7 +405,7 @@ func (x *caseRoom) eventOf(workspaceID int64, about rimewatch.CaseLine) (e recor
 	return e, nil
 }
 
-// documented notes that something that was done is on record. What was signed before does not
+// documented notes that an action is on record. Earlier signatures do not
 // cover it.
 func documented(conn Conn, c *rimewatch.Case) error {
 	c.Status = rimewatch.CaseDocumented

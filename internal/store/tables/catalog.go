@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Table is a table as both engines have it, for what copies a store: every column
+// Table is a table as both engines have it, for copying a store: every column
 // holds a value, never NULL.
 type Table struct {
 	Name    string
@@ -107,7 +107,7 @@ func (t *Table) slice() int {
 
 // Rows calls yield for the rows of a table whose keys follow after (nil = from the
 // first), in the order of keys: for so many of them as memory allows, or for all when the
-// table is not Sliced and the keys are empty. What yield is given is its own.
+// table is not Sliced and the keys are empty. yield owns its arguments.
 func (t *Table) Rows(conn Conn, after []int64, yield func(row []any, key []int64) error) error {
 	query, args := "SELECT "+t.Names()+" FROM "+t.Name, []any{}
 	if t.Sliced() {

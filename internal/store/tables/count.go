@@ -38,7 +38,7 @@ func Count(conn Conn) (c Census, err error) {
 		{"SELECT name FROM workspace WHERE " + ownerless + " ORDER BY id", func(row Row) { c.Ownerless = append(c.Ownerless, row.ColumnText(0)) }},
 		{"SELECT at, action, min(detail) FROM audit WHERE action IN ('clock.stepped', 'clock.adopted', 'clock.returned') GROUP BY at, action ORDER BY at DESC LIMIT 5", func(row Row) {
 			var by struct{ Seconds float64 }
-			_ = json.Unmarshal([]byte(row.ColumnText(2)), &by) // what is damaged is found elsewhere
+			_ = json.Unmarshal([]byte(row.ColumnText(2)), &by) // damage is found elsewhere
 			text := fmt.Sprintf("%s %s", columnTime(row, 0), strings.TrimPrefix(row.ColumnText(1), "clock."))
 			if by.Seconds != 0 {
 				text += fmt.Sprintf(" by %g s", by.Seconds)

@@ -57,7 +57,7 @@ func putDelivery(conn Conn, d *rimewatch.Delivery) error {
 	return err
 }
 
-// dropUnreachable drops what waits for a channel that is gone.
+// dropUnreachable drops deliveries that wait for a channel that is gone.
 func dropUnreachable(conn Conn, d *rimewatch.Delivery) error {
 	if d.Status != rimewatch.DeliveryPending {
 		return nil
@@ -150,7 +150,7 @@ func (t Outbox) Deliveries(ctx context.Context, workspaceID, channelID int64, p 
 			return err
 		}
 		total = int(n)
-		// What is skipped is skipped in the index alone.
+		// Skipped rows are skipped in the index alone.
 		query := "id IN (SELECT id FROM delivery WHERE " + where
 		if p.After != 0 {
 			query += " AND id < ?"

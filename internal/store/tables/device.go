@@ -39,7 +39,7 @@ func (t Devices) EachDeviceRow(ctx context.Context, from, to int64, yield func(*
 	})
 }
 
-// DeviceName finds what a device is or was called, deleted ones included; empty
+// DeviceName finds the name of a device, deleted ones included; empty
 // when there never was one.
 func (t Devices) DeviceName(ctx context.Context, id int64) (serial, name, equipmentType string, err error) {
 	err = t.readLong(ctx, func(conn Conn) error {
@@ -87,7 +87,7 @@ func scanDevice(row Row) *rimewatch.Device {
 	}
 	whole := *d
 	if err := json.Unmarshal([]byte(text), &whole); err != nil {
-		d.Notes = unreadable // one damaged row keeps nobody else's devices from being read
+		d.Notes = unreadable // one damaged row does not keep other devices from being read
 		return d
 	}
 	return &whole

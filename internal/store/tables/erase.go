@@ -44,7 +44,7 @@ func (t Places) mustBeDue(conn Conn, id int64) error {
 const eraseSlice = 2000
 
 // EraseTables deletes the rows of a workspace that is to be erased and has no
-// devices left. What is larger goes slice by slice, the workspace itself last, so
+// devices left. Larger tables go slice by slice, the workspace itself last, so
 // that an erasure which is interrupted goes on where it was.
 func (t Places) EraseTables(ctx context.Context, id int64) error {
 	for _, table := range []string{"alert_transition", "event", "delivery", "alert", "excursion", "corrective_action", "calibration", "case_line", "record_case", "signature", "attachment_piece", "attachment", "work_order", "check_note", "site_check", "held", "token_call", "audit"} {

@@ -43,7 +43,7 @@ func itemOf(e *rimewatch.Event) (x eventItem, err error) {
 	return x, err
 }
 
-// appendEvents writes what happened in a transaction, a row for each workspace, in order.
+// appendEvents writes the events of a transaction, a row for each workspace, in order.
 func appendEvents(conn Conn, list []rimewatch.Event) error {
 	for len(list) > 0 {
 		workspaceID := list[0].WorkspaceID
@@ -91,7 +91,7 @@ func scanEvents(row Row, after int64) (list []rimewatch.Event, err error) {
 	var items []eventItem
 	workspaceID, last, at := row.ColumnInt64(0), row.ColumnInt64(1), columnTime(row, 2)
 	if err := json.Unmarshal([]byte(row.ColumnText(3)), &items); err != nil {
-		return nil, nil //nolint:nilerr // one damaged row keeps nobody from reading the others
+		return nil, nil //nolint:nilerr // one damaged row does not keep the others from being read
 	}
 	for i := range items {
 		x := &items[i]
@@ -178,7 +178,7 @@ func (t Outbox) ExpireEvents(ctx context.Context, workspaceID int64, before rime
 	return t.prune(ctx, "event WHERE id IN (SELECT id FROM event WHERE workspace_id = ? AND number <= ? ORDER BY number LIMIT ?)", workspaceID, rimewatch.Time(cut))
 }
 
-// happened writes one event beside other changes.
+// happened writes one event with other changes.
 func (t *base) happened(conn Conn, workspaceID, siteID int64, what rimewatch.EventType, subject string, data any) error {
 	return appendEvents(conn, []rimewatch.Event{{WorkspaceID: workspaceID, At: t.now(), Type: what, Subject: subject, SiteID: siteID, Data: []byte(asJSON(data))}})
 }

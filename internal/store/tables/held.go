@@ -76,7 +76,7 @@ func hold(conn Conn, workspaceID int64, key string, h *rimewatch.Held) (err erro
 	return err
 }
 
-// addHeld changes what waits in a workspace.
+// addHeld changes the totals of a workspace's held payloads.
 func addHeld(conn Conn, workspaceID, senders, bytes int64) error {
 	_, err := exec(conn,
 		`INSERT INTO held_total (workspace_id, senders, bytes) VALUES (?, ?, ?)
@@ -240,7 +240,7 @@ func foldBindings(conn Conn, sourceID int64, was, is string) error {
 	return execAll(conn, []any{sourceID, was}, "DELETE FROM binding WHERE source_id = ? AND external_key = ?")
 }
 
-// foldHeld has what waits of one name wait of another one.
+// foldHeld moves the held payloads of one name to another.
 func foldHeld(conn Conn, workspaceID, sourceID int64, was, is string) error {
 	senders := func() (int64, error) {
 		return queryInt(conn, "SELECT COUNT(*) FROM held_sender WHERE source_id = ?", sourceID)

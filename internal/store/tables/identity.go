@@ -79,7 +79,7 @@ func (t People) admit(ctx context.Context, conn Conn, a *store.Admission) (out s
 	return out, nil, err
 }
 
-// findNamed finds the person whom a provider names, and reports whether the
+// findNamed finds the person that a provider names, and reports whether the
 // provider has named that person before. One who is new to it is the one with the
 // same address, or a.Person, which is not stored yet.
 func findNamed(conn Conn, a *store.Admission) (u rimewatch.User, known bool, err error) {
@@ -113,7 +113,7 @@ func identify(conn Conn, a *store.Admission, u *rimewatch.User) (err error) {
 	return unique(err, rimewatch.Errorf(rimewatch.CodeForbidden, "The provider knows this address as another person's."))
 }
 
-// withdraw ends the memberships that a provider has given and gives no more.
+// withdraw ends the memberships that a provider granted and grants no more.
 func (t People) withdraw(ctx context.Context, conn Conn, a *store.Admission, userID int64, has map[int64]bool) (left []store.Withdrawal, err error) {
 	for _, id := range slices.Sorted(maps.Keys(has)) {
 		if _, still := a.Grants[id]; still || !has[id] {
@@ -270,7 +270,7 @@ func (t People) EndLapsed(ctx context.Context, was store.Lapse, now rimewatch.Ti
 	return all, nil
 }
 
-// narrowTokens leaves the tokens that somebody made for a workspace nothing but
+// narrowTokens leaves the tokens that a person made for a workspace nothing but
 // sending readings, and ends those that could not: no device goes silent.
 func (b *base) narrowTokens(ctx context.Context, conn Conn, userID, workspaceID int64, now rimewatch.Time) (w store.Withdrawal, err error) {
 	w.WorkspaceID = workspaceID

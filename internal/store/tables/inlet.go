@@ -55,7 +55,7 @@ func sourceFields(s *rimewatch.Source) store.Fields {
 	return f
 }
 
-// checkSite wants what names a site to name one of its workspace; 0 = it names none.
+// checkSite refuses a site of another workspace; 0 = no site.
 func checkSite(conn Conn, workspaceID, siteID int64) error {
 	if siteID == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// installationSQL makes the table of what is set for all workspaces of an installation.
+// installationSQL makes the table of settings for all workspaces of an installation.
 const installationSQL = `CREATE TABLE installation (
 	name TEXT PRIMARY KEY,
 	value TEXT NOT NULL

@@ -94,7 +94,7 @@ func (t People) DeleteInvitation(ctx context.Context, workspaceID, id int64) err
 	})
 }
 
-// endInvitationsBy withdraws what a member offered, whose link he may hold.
+// endInvitationsBy withdraws the invitations of a member, who may know their links.
 func (t People) endInvitationsBy(ctx context.Context, conn Conn, workspaceID, userID int64) error {
 	made, err := invitationViews.list(conn, "v.workspace_id = ? AND v.invited_by = ? ORDER BY v.id", workspaceID, userID)
 	for i := range made {

@@ -84,8 +84,8 @@ func (t Places) AllSites(ctx context.Context) ([]rimewatch.Site, error) {
 	return siteTable.all(ctx, t.base, "TRUE"+t.and("workspace_id"))
 }
 
-// Expire deletes what a workspace keeps no longer than its rollups: excursions,
-// and what was told of alerts that are over.
+// Expire deletes the rows that a workspace keeps no longer than its rollups: excursions, and the
+// deliveries of alerts that are over.
 func (t Places) Expire(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
 	if err := t.expireExcursions(ctx, workspaceID, before); err != nil {
 		return err

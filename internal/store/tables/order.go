@@ -42,7 +42,7 @@ CREATE INDEX work_order_by_case ON work_order(case_id) WHERE case_id <> 0;
 CREATE INDEX work_order_by_action ON work_order(action_id) WHERE action_id <> 0;
 CREATE INDEX work_order_unfinished ON work_order(workspace_id) WHERE ` + unfinished
 
-// unfinished is the condition for orders that somebody still has to come for.
+// unfinished is the condition for orders that still need a visit.
 const unfinished = "status IN ('open', 'assigned', 'on_site')"
 
 func errOrder() error {
@@ -90,7 +90,7 @@ func orderKey(o *rimewatch.WorkOrder) key {
 	return key{&o.ID, &o.WorkspaceID, &o.Revision, &o.CreatedAt, &o.SiteID}
 }
 
-// orderFields is what the audit trail has of an order. When a link ends tells it from others, and is no way to it.
+// orderFields are an order's fields in the audit trail. The end of a link identifies it without giving access.
 func orderFields(o *rimewatch.WorkOrder) store.Fields {
 	f := store.Fields{
 		"site_id": o.SiteID, "device_id": o.DeviceID, "alert_id": o.AlertID, "case_id": o.CaseID, "status": o.Status, "problem": o.Problem, "access": o.Access, "urgency": o.Urgency,
@@ -162,7 +162,7 @@ func (t Records) CompleteOrder(ctx context.Context, workspaceID, id int64, r rim
 	return o, err
 }
 
-// orderSubject is actionOwner for what was done by an order, whose alert, case and device may be gone.
+// orderSubject is actionOwner for the work of an order, whose alert, case and device may be gone.
 func orderSubject(ctx context.Context, conn Conn, a *rimewatch.CorrectiveAction) (line *rimewatch.AlertTransition, err error) {
 	deviceID := a.DeviceID
 	if a.AlertID != 0 {
@@ -187,7 +187,7 @@ func orderSubject(ctx context.Context, conn Conn, a *rimewatch.CorrectiveAction)
 	return line, err
 }
 
-// confirmOrder notes that what an order's corrective action says was verified.
+// confirmOrder notes that an order's corrective action was verified.
 func (t *base) confirmOrder(ctx context.Context, conn Conn, a *rimewatch.CorrectiveAction) error {
 	list, err := orderTable.list(conn, "workspace_id = ? AND action_id = ?", a.WorkspaceID, a.ID)
 	for i := range list {

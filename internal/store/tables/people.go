@@ -130,7 +130,7 @@ func (t People) CreateFirstOwner(ctx context.Context, w *rimewatch.Workspace, u 
 	})
 }
 
-// setPassword changes a password and ends what rested on the old one.
+// setPassword changes a password and ends the sessions and links of the old one.
 func (t People) setPassword(ctx context.Context, conn Conn, userID int64, passwordHash string, now rimewatch.Time) error {
 	err := execOne(conn, errUser(), "UPDATE person SET password_hash = ?, updated_at = ? WHERE id = ?", passwordHash, int64(now), userID)
 	if err == nil {
@@ -245,7 +245,7 @@ func errLastOwner() error {
 	return rimewatch.Errorf(rimewatch.CodeConflict, "A workspace must have at least one owner.")
 }
 
-// keepsOwner refuses (CodeConflict) what leaves a workspace without an owner: that a
+// keepsOwner refuses (CodeConflict) a change that leaves a workspace without an owner: that a
 // member has another role, or none (""). CodeNotFound where there is no such member.
 func keepsOwner(conn Conn, workspaceID, userID int64, role rimewatch.Role) error {
 	m, owners, err := findMember(conn, workspaceID, userID)

@@ -57,7 +57,7 @@ func (c limitsCell) arg() any      { return limitsText(c.w) }
 func (c limitsCell) keep(old cell) { c.w.Limits = old.(limitsCell).w.Limits }
 func (c limitsCell) scan(row Row, i int) error {
 	if text := row.ColumnText(i); text != "{}" {
-		_ = json.Unmarshal([]byte(text), &c.w.Limits) // what limitsText wrote
+		_ = json.Unmarshal([]byte(text), &c.w.Limits) // by limitsText
 	}
 	return nil
 }

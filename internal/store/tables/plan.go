@@ -68,7 +68,7 @@ func (t Routing) AllMaintenancePlans(ctx context.Context) ([]rimewatch.Maintenan
 // SettleMaintenance implements store.Maintenance.
 func (t Routing) SettleMaintenance(ctx context.Context, workspaceID, planID int64, after rimewatch.Time, settle func(*rimewatch.MaintenancePlan, []rimewatch.MaintenanceWindow) ([]rimewatch.MaintenanceWindow, []int64)) error {
 	return t.write(ctx, func(conn Conn) error {
-		// Others at this plan wait, and then find what was made here.
+		// Others at this plan wait, and then find the windows made here.
 		n, err := exec(conn, "UPDATE maintenance_plan SET revision = revision WHERE id = ? AND workspace_id = ?", planID, workspaceID)
 		if err != nil {
 			return err

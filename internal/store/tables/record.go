@@ -125,7 +125,7 @@ func (t Records) CreateCorrectiveAction(ctx context.Context, a *rimewatch.Correc
 	})
 }
 
-// actionOwner looks up what a corrective action is about: the alert, whose
+// actionOwner looks up the subject of a corrective action: the alert, whose
 // timeline gets a line, the case, or the device alone. The case that owns it is documented.
 func actionOwner(ctx context.Context, conn Conn, a *rimewatch.CorrectiveAction) (line *rimewatch.AlertTransition, err error) {
 	c, found, err := caseOfAction(ctx, conn, a)
@@ -253,7 +253,7 @@ func (t Records) CorrectiveActions(ctx context.Context, workspaceID, alertID, de
 	return list, err
 }
 
-// calibrationBody is what of a calibration no query asks for: its field by name.
+// calibrationBody are the members of a calibration that no query asks for, its field by name.
 type calibrationBody struct {
 	Field string `json:"field"`
 	*rimewatch.Calibration

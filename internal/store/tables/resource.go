@@ -11,8 +11,8 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store"
 )
 
-// resource is a shape of what people make, change and delete, with the rules for
-// it and what the audit trail says of it.
+// resource is the shape of things that people make, change and delete, with their rules and
+// their words in the audit trail.
 type resource[T any] struct {
 	shape[T]
 	// What the trail calls what happens to it: its word, a dot and a verb.
@@ -24,7 +24,7 @@ type resource[T any] struct {
 	newest                           bool     // Select has the newest first
 	filters                          []string // columns that Select narrows by
 	counted                          string   // holds for those that count against most; "" = for all
-	// check is what a thing has to be by itself.
+	// check checks a thing by itself.
 	check func(*T) error
 	// most is how many a workspace may have, 0 = as many as it likes, and kind the word for
 	// them. Spans that ended long ago do not count.
@@ -32,16 +32,16 @@ type resource[T any] struct {
 	kind rimewatch.Sentence
 	// refers refuses references that lead nowhere; nil = it has none.
 	refers func(conn Conn, x *T) error
-	// fields is what is recorded of it, as it is now: change may reach into its lists.
+	// fields are its recorded members, as they are now: change may reach into its lists.
 	fields func(*T) store.Fields
-	// changed amends what is recorded of a change, and reports whether that is
+	// changed amends the record of a change, and reports whether that is
 	// other than an update; nil = it never is.
 	changed func(old, x *T, diff store.Fields) bool
-	// event is what programs are told of a change, or of a new one (old is nil); nil = nothing.
+	// event makes the event of a change, or of a new one (old is nil); nil = none.
 	event func(old, x *T) (what rimewatch.EventType, data map[string]any)
 }
 
-// key is where a thing keeps what every resource has.
+// key are the members that every resource has.
 type key struct {
 	id, workspaceID, revision *int64
 	createdAt                 *rimewatch.Time
@@ -59,7 +59,7 @@ func resourceOf[T any](table string, missing, taken func() error, of func(*T) ke
 	})
 }
 
-// mine is the condition for things of a workspace that whoever asks may see.
+// mine is the condition for things of a workspace that the caller may see.
 func (r *resource[T]) mine(ctx context.Context, workspaceID int64) (where string, args []any) {
 	where, args = "workspace_id = ?", []any{workspaceID}
 	if r.alive != "" {
@@ -80,7 +80,7 @@ func (r *resource[T]) of(ctx context.Context, conn Conn, workspaceID, id int64) 
 	return r.find(conn, where+" AND id = ?", append(args, id)...)
 }
 
-// admit refuses what must not be stored.
+// admit refuses things that must not be stored.
 func (r *resource[T]) admit(ctx context.Context, conn Conn, x *T) error {
 	if err := r.check(x); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (r *resource[T]) changeIn(ctx context.Context, t *base, conn Conn, old T, c
 type handle[T any] struct {
 	t *base
 	r *resource[T]
-	// remove deletes one, or says what speaks against it; nil = such things only end.
+	// remove deletes one, or returns the reason against it; nil = such things only end.
 	remove func(conn Conn, x *T) error
 }
 
@@ -241,7 +241,7 @@ func (h handle[T]) Delete(ctx context.Context, workspaceID, id int64) error {
 	return err
 }
 
-// errRehearsed rolls back what was only to be tried.
+// errRehearsed rolls back a rehearsal.
 var errRehearsed = errors.New("rehearsed")
 
 // Get implements store.Resource.
@@ -333,5 +333,5 @@ func execAll(conn Conn, args []any, statements ...string) error {
 	return nil
 }
 
-// written is a value of the audit trail that stays what it is now.
+// written is a value of the audit trail, encoded now.
 func written(v any) json.RawMessage { return json.RawMessage(asJSON(v)) }

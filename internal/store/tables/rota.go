@@ -49,7 +49,7 @@ func rotaKey(r *rimewatch.Rota) key {
 	return key{&r.ID, &r.WorkspaceID, &r.Revision, &r.CreatedAt, nil}
 }
 
-// checkDuty wants the site of a rota to be one of its workspace, and whoever is on duty to have
+// checkDuty wants the site of a rota to be one of its workspace, and the users on duty to have
 // been a member of it: one who is removed stays in the rota, as a gap.
 func checkDuty(conn Conn, r *rimewatch.Rota) error {
 	if r.SiteID != 0 {

@@ -151,8 +151,8 @@ type checkFacts struct {
 	OutOfLimits int                   `json:"out_of_limits"`
 }
 
-// told writes what has become of a check: an event, and an entry in the audit trail unless it is only due.
-func (t *base) told(ctx context.Context, conn Conn, c *rimewatch.Check) error {
+// recordStatus writes a check's change of status: an event, and an entry in the audit trail unless it is only due.
+func (t *base) recordStatus(ctx context.Context, conn Conn, c *rimewatch.Check) error {
 	what := map[rimewatch.CheckStatus]rimewatch.EventType{
 		rimewatch.CheckDue: rimewatch.EventCheckDue, rimewatch.CheckMissed: rimewatch.EventCheckMissed, rimewatch.CheckCompleted: rimewatch.EventCheckCompleted,
 	}[c.Status]
@@ -192,7 +192,7 @@ func (t Records) OpenChecks(ctx context.Context, x *rimewatch.CheckTemplate, thr
 			if c.ID, err = checkTable.insert(conn, c); err != nil {
 				return err
 			}
-			if err := t.told(ctx, conn, c); err != nil {
+			if err := t.recordStatus(ctx, conn, c); err != nil {
 				return err
 			}
 		}
@@ -219,7 +219,7 @@ func (t Records) ChangeCheck(ctx context.Context, workspaceID, id int64, change 
 		if err := checkTable.update(conn, &c, c.ID); err != nil {
 			return err
 		}
-		return t.told(ctx, conn, &c)
+		return t.recordStatus(ctx, conn, &c)
 	})
 	return c, err
 }

@@ -16,7 +16,7 @@ func errRouteTaken() error {
 
 func errSilence() error { return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such silence.") }
 
-// bodyCell is what of a route no query asks for.
+// bodyCell are the members of a route that no query asks for.
 type bodyCell struct{ r *rimewatch.Route }
 
 func (c bodyCell) keep(cell)                 { panic("a body is never fixed") }

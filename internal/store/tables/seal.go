@@ -107,7 +107,7 @@ func (x seals) note(entry int64, action, detail string) {
 	}
 }
 
-// broken returns the entries whose rows are gone, or are not what they were, in order. whole
+// broken returns the entries whose rows are gone or changed, in order. whole
 // also reads the bytes of attachments.
 func (x seals) broken(conn Conn, whole bool, where string, args ...any) (entries []int64, err error) {
 	for _, s := range sealedTables {

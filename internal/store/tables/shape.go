@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// shape is how things of a kind stand in their table: what is read, inserted and
+// shape maps things of a kind to their table: the columns that are read, inserted and
 // updated follows from one list of columns.
 type shape[T any] struct {
 	table   string
@@ -38,7 +38,7 @@ func shapeOf[T any](table string, missing, taken func() error, columns func(*T) 
 	return s
 }
 
-// reader returns what reads a row of selects. It binds the columns once for all
+// reader returns the function that reads a row of selects. It binds the columns once for all
 // rows.
 func (s *shape[T]) reader() func(Row) (T, error) {
 	v := new(T)
@@ -158,7 +158,7 @@ func (s *shape[T]) keep(x, old *T, which func(column) bool) {
 type column struct {
 	name string
 	cell // nil: it follows from others, and is never read
-	// given is what the engine, or another statement, sets; fixed is set once.
+	// given columns are set by the engine or another statement; fixed ones are set once.
 	given, fixed bool
 	value        any // where there is no cell
 }

@@ -78,7 +78,7 @@ func insert(conn Conn, taken error, query string, args ...any) (id int64, err er
 	return id, unique(Missing(err), taken)
 }
 
-// insertLater runs an INSERT whose id nobody asks for before the transaction is
+// insertLater runs an INSERT whose id is not needed before the transaction is
 // committed.
 func insertLater(conn Conn, id *int64, query string, args ...any) error {
 	return conn.Later(func(row Row) error { *id = row.ColumnInt64(0); return nil }, query+" RETURNING id", args...)
@@ -100,7 +100,7 @@ func fromJSON(row Row, col int, into any) error {
 	return nil
 }
 
-// asJSON is what fromJSON reads: of texts and numbers alone, which always can be
+// asJSON encodes for fromJSON: texts and numbers alone, which always can be
 // written.
 func asJSON(v any) string {
 	b, err := json.Marshal(v)
@@ -110,7 +110,7 @@ func asJSON(v any) string {
 	return string(b)
 }
 
-// blob is b as what a column that is never NULL takes.
+// blob returns b for a column that is never NULL.
 func blob(b []byte) []byte {
 	if b == nil {
 		return []byte{}

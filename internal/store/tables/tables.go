@@ -1,4 +1,4 @@
-// Package tables is what every engine keeps in tables: workspaces, people,
+// Package tables implements the tables of every engine: workspaces, people,
 // devices, alerts, notifications, records and the audit trail. Each statement
 // stands here once, in the SQL that SQLite and PostgreSQL share; an engine brings
 // a Conn, which runs statements, and the schema.
@@ -48,7 +48,7 @@ type Row interface {
 // DB lends connections. The functions may not keep them. Errors of the engine
 // come back as rimewatch.Error; others come back as they are.
 type DB interface {
-	// Read is for what is read for every request.
+	// Read is for the reads of every request.
 	Read(ctx context.Context, f func(Conn) error) error
 	// ReadLong is for lists and counts that may take long: Read does not wait for
 	// it.
@@ -86,11 +86,11 @@ type (
 	Alerts struct{ *base }
 	// Devices are those about devices.
 	Devices struct{ *base }
-	// Inlets are about sources, bindings and what waits.
+	// Inlets are sources, bindings and held payloads.
 	Inlets struct{ *base }
 )
 
-// base is what all rooms stand on.
+// base is shared by all groups of tables.
 type base struct {
 	db    DB
 	now   func() rimewatch.Time // for the audit trail
@@ -109,7 +109,7 @@ func New(db DB, now func() rimewatch.Time, shard store.Shard, quotas store.Quota
 // People implements store.Control.
 func (t Places) People() store.People { return whoComesIn{People(t), Access(t)} }
 
-// whoComesIn has what concerns people and what they come in with.
+// whoComesIn are the tables of people and their credentials.
 type whoComesIn struct {
 	People
 	Access
@@ -165,7 +165,7 @@ func Writes(ops []*store.DeviceOp, e *store.Effects) bool {
 	return e.Back != 0 || len(ops)+len(e.Alerts)+len(e.Transitions)+len(e.Audit)+len(e.Excursions)+len(e.Unfounded)+len(e.Former)+len(e.Answers)+len(e.Events) > 0
 }
 
-// Asks reports whether Commit has to read what is stored: the end of an audit trail, or cases.
+// Asks reports whether Commit has to read stored rows: the end of an audit trail, or cases.
 func Asks(ops []*store.DeviceOp, e *store.Effects) bool {
 	asks := len(e.Audit) > 0 || concernsCases(e)
 	for _, op := range ops {
@@ -174,7 +174,7 @@ func Asks(ops []*store.DeviceOp, e *store.Effects) bool {
 	return asks
 }
 
-// Commit writes, in a transaction, what a group means: its devices and effects.
+// Commit writes, in a transaction, the devices and effects of a group.
 func (t *Tables) Commit(conn Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	trails := make(map[int64][32]byte)
 	if e.Back != 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// tokenCallSQL makes the table of what was requested with API tokens.
+// tokenCallSQL makes the table of requests with API tokens.
 const tokenCallSQL = `CREATE TABLE token_call (
 	id INTEGER PRIMARY KEY AUTOINCREMENT,
 	workspace_id INTEGER NOT NULL,

@@ -19,7 +19,7 @@ func insertTransition(conn Conn, t *rimewatch.AlertTransition) error {
 		t.WorkspaceID, t.AlertID, string(t.Kind), int64(t.At), string(t.Severity), t.Actor, t.Note, facts)
 }
 
-// alertFacts is what a line of the timeline keeps of its alert.
+// alertFacts are an alert's facts in a line of its timeline.
 type alertFacts struct {
 	DeviceID    int64                 `json:"device_id,omitempty"`
 	SiteID      int64                 `json:"site_id,omitempty"`
@@ -47,7 +47,7 @@ func decodeFacts(facts string, t *rimewatch.AlertTransition) error {
 	f := alertFacts{Alert: &rimewatch.Alert{}}
 	if json.Unmarshal([]byte(facts), &f) != nil {
 		t.Note = unreadable
-		return nil //nolint:nilerr // one damaged line keeps nobody else's messages from being planned
+		return nil //nolint:nilerr // one damaged line does not keep other messages from being planned
 	}
 	t.Facts, t.From = f.Alert, f.From
 	t.Facts.ID, t.Facts.WorkspaceID, t.Facts.DeviceID, t.Facts.SiteID = t.AlertID, t.WorkspaceID, f.DeviceID, f.SiteID
@@ -98,8 +98,8 @@ func (t Outbox) PlannedThrough(ctx context.Context) (id int64, err error) {
 // pruneSlice is the number of rows that are pruned in one transaction.
 const pruneSlice = 500
 
-// pruneNotifications drops, in slices, what is older than before: silences that
-// ended, the timelines of alerts that are over and what was told of these.
+// pruneNotifications drops, in slices, rows older than before: silences that ended, and the
+// timelines and deliveries of alerts that are over.
 func (t *base) pruneNotifications(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
 	const over = "NOT EXISTS (SELECT 1 FROM alert a WHERE a.id = x.alert_id AND a.status = 'active')"
 	for _, rows := range []string{

@@ -12,7 +12,7 @@ type Upgrade struct {
 	From int
 	// SQL changes the tables, in the words of Schema.
 	SQL string
-	// PostgreSQL is what the step does there alone, after SQL, in its own words: functions,
+	// PostgreSQL is run there only, after SQL, in its own words: functions,
 	// triggers, storage parameters. Triggers of SQLite are made anew after all steps.
 	PostgreSQL string
 	// Beside marks a step that servers of the version before may run beside, on PostgreSQL:
@@ -22,13 +22,13 @@ type Upgrade struct {
 	Rewrite func(Conn) error
 }
 
-// History is how a schema became what it is.
+// History are the steps of a schema.
 type History struct {
 	Version  int
 	Upgrades []Upgrade // one for each version before it since store.OldestSchema
 }
 
-// Current is the history of Schema. CONTRIBUTING.md has what belongs to a step.
+// Current is the history of Schema. CONTRIBUTING.md says how to add a step.
 var Current = History{Version: store.SchemaVersion, Upgrades: []Upgrade{
 	{From: 8, Beside: true, SQL: "ALTER TABLE source ADD COLUMN time_zone TEXT NOT NULL DEFAULT ''"},
 	{From: 9, Beside: true, SQL: `ALTER TABLE excursion ADD COLUMN found_late_at INTEGER NOT NULL DEFAULT 0;
@@ -85,8 +85,8 @@ ALTER TABLE excursion ADD COLUMN sum_ms INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE workspace ADD COLUMN exposure_since INTEGER NOT NULL DEFAULT 0;
 UPDATE workspace SET exposure_since = (SELECT COALESCE(MAX(value), 0) FROM meta WHERE key LIKE 'alive_at%')`
 
-// urgentSQL is the step by which what is about critical alerts is sent first, and what may
-// have been received is known.
+// urgentSQL is the step by which messages of critical alerts are sent first, and by which
+// deliveries that may have been received are known.
 const urgentSQL = `ALTER TABLE delivery ADD COLUMN urgent INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE delivery ADD COLUMN in_doubt INTEGER NOT NULL DEFAULT 0;
 UPDATE delivery SET urgent = 1 WHERE status = 'pending' AND alert_id > 0 AND kind <> 'recovery' AND alert_id IN (SELECT id FROM alert WHERE severity = 'critical')`
@@ -97,7 +97,7 @@ const partSQL = `ALTER TABLE alert ADD COLUMN part TEXT NOT NULL DEFAULT '';
 DROP INDEX alert_active;
 CREATE UNIQUE INDEX alert_active ON alert(device_id, site_id, type, part) WHERE status = 'active'`
 
-// Steps returns what brings a store of an older version up to date.
+// Steps returns the steps that bring a store of an older version up to date.
 func (h *History) Steps(found int) ([]Upgrade, error) {
 	for i := range h.Upgrades {
 		if h.Upgrades[i].From == found && len(h.Upgrades)-i == h.Version-found {

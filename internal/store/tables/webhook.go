@@ -130,7 +130,7 @@ func (t Outbox) RewindWebhook(ctx context.Context, workspaceID, id, after int64)
 	return w, err
 }
 
-// rewind drops what waits for a webhook, and has the events after a number planned anew.
+// rewind drops a webhook's waiting deliveries, and has the events after a number planned anew.
 func rewind(conn Conn, w *rimewatch.Webhook, after int64) error {
 	w.Through, w.Run = after, w.Run+1
 	if _, err := exec(conn, "UPDATE webhook SET through = ?, run = ? WHERE id = ?", w.Through, w.Run, w.ID); err != nil {
@@ -174,7 +174,7 @@ func (t Outbox) StopWebhook(ctx context.Context, workspaceID, id int64, why stri
 	})
 }
 
-// noteHook records what an attempt says of a webhook.
+// noteHook records the result of an attempt for a webhook.
 func noteHook(conn Conn, workspaceID, id int64, h *rimewatch.ChannelHealth) error {
 	_, err := exec(conn, `UPDATE webhook SET last_success_at = ?, last_failure_at = ?, last_error = ?, failures = ?,
 		failing_since = CASE WHEN CAST(? AS INTEGER) = 0 THEN 0 WHEN failing_since = 0 THEN ? ELSE failing_since END WHERE id = ? AND workspace_id = ?`,
@@ -182,7 +182,7 @@ func noteHook(conn Conn, workspaceID, id int64, h *rimewatch.ChannelHealth) erro
 	return err
 }
 
-// ExpireWebhookLog deletes what is no longer kept of what was sent to webhooks.
+// ExpireWebhookLog deletes the deliveries to webhooks that are no longer kept.
 func (t Outbox) ExpireWebhookLog(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
 	list, err := t.Webhooks().List(ctx, workspaceID)
 	for i := range list {
