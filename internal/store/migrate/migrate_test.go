@@ -21,6 +21,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 	"github.com/rimewatch/rimewatch/internal/store/storetest"
 	"github.com/rimewatch/rimewatch/internal/store/tables"
+	"github.com/rimewatch/rimewatch/internal/trial"
 )
 
 var server pgtest.Shared
@@ -231,7 +232,7 @@ func byText(rows [][]any) map[string][]any {
 }
 
 // The stores' own suite, with a move to the other engine wherever it opens a store
-// again: whatever it asks is answered as before.
+// again: whatever it asks is answered as before. From PostgreSQL back only in a long run, TestThereAndBack does always.
 func TestMoved(t *testing.T) {
 	open := func(t *testing.T, path string) *sqlite.Store {
 		t.Helper()
@@ -256,7 +257,18 @@ func TestMoved(t *testing.T) {
 		Reopen: func(t *testing.T, s store.Store) store.Store {
 			closing(t, s)
 			from := places[s]
-			if _, ok := s.(*sqlite.Store); !ok {
+			inDatabase := func(url string) store.Store {
+				moved, err := postgres.Open(t.Context(), postgres.Config{URL: url})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = moved.Close() })
+				places[moved] = url
+				return moved
+			}
+			if _, ok := s.(*sqlite.Store); !ok && !trial.Long() {
+				return inDatabase(from)
+			} else if !ok {
 				path := filepath.Join(t.TempDir(), sqlite.FileName)
 				if err := toFile(t, from, path, whole); err != nil {
 					t.Fatal(err)
@@ -269,13 +281,7 @@ func TestMoved(t *testing.T) {
 			if err := toDatabase(t, from, url, whole); err != nil {
 				t.Fatal(err)
 			}
-			moved, err := postgres.Open(t.Context(), postgres.Config{URL: url})
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = moved.Close() })
-			places[moved] = url
-			return moved
+			return inDatabase(url)
 		},
 		Settle: func(t *testing.T, s store.Store) {
 			if err := s.(interface{ Rest(context.Context) error }).Rest(t.Context()); err != nil {
