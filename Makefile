@@ -46,16 +46,13 @@ sdk: web/openapi.json python $(if $(NPM),web/node_modules/.package-lock.json) ##
 	python3 sdk/python/generate.py web/openapi.json && python3 sdk/python/wheel.py $(VERSION) dist
 	$(if $(NPM),cd web && node scripts/types.mjs ../sdk/typescript/src/schema.ts --open && npx tsc -p ../sdk/typescript && node ../sdk/typescript/pack.mjs $(VERSION) ../dist)
 
-# `go test ./...` needs nothing but Go. This needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. Packages whose
-# goroutines meet run with the race detector, the others without: a package is tested once (ingest and notify, whose hours and days of simulated time
-# take ten times as long with it, and now and then crash it, without; their goroutines meet in app and contract, and in test-long). Tests wait as much
-# as they compute, so three strands of them keep two processors busy.
-RACED = account app cluster httpapi/shortpath httpapi/submit mqtt realtime source store/core ticker
-RACES = $(RACED:%=./internal/%) ./e2e/contract
+# `go test ./...` needs nothing but Go. `make test` needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. A package is tested
+# once: with the race detector where goroutines meet, without it elsewhere, which takes a third of the time (app, ingest and notify have it in test-long).
+RACED = $(addprefix ./internal/,account cluster httpapi/shortpath httpapi/submit mqtt realtime source store/core ticker) ./e2e/contract
 # The database engine is translated C that locks for itself, the simulator runs alone: the race detector only slows them down. No library whose
 # generic code is that of others, too: the linker keeps one copy, and where it is the one without, races are found that are none.
-ALONE = $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/rimewatch/rimewatch/internal/simulate)
-FAST  = -vet=off -ldflags='-s -w' -timeout=30m
+RACE = CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -race $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/rimewatch/rimewatch/internal/simulate)
+FAST = -vet=off -ldflags='-s -w' -timeout=30m
 
 # The tests make and remove files by the ten thousand, which takes half as long in memory, where it has room for them. Rounds of kill stay on disk.
 SHM := $(shell awk '/^MemAvailable/ && $$2 > 8e6 {print "yes"}' /proc/meminfo 2>/dev/null | grep -q yes && ! grep -q ' /dev/shm .*noexec' /proc/mounts && \
@@ -66,21 +63,22 @@ endif
 
 test: export RIMEWATCH_TESTS = all
 test: postgres mosquitto sdk $(if $(NPM),ui chromium firefox) ## everything that must pass
+	@# Tests wait as much as they compute: three at a time keep two processors busy.
 	@$(MAKE) --no-print-directory -j3 test-raced test-plain test-rest
 
 test-raced:
-	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -race $(ALONE) $(RACES)
+	$(RACE) $(RACED)
 
 test-plain:
-	$(GO) test $(FAST) $(filter-out $(RACES:./%=github.com/rimewatch/rimewatch/%),$(shell $(GO) list ./...))
+	$(GO) test $(FAST) $(filter-out $(RACED:./%=github.com/rimewatch/rimewatch/%),$(shell $(GO) list ./...))
 	cd lab && $(GO) test $(FAST) ./...
 
 test-rest: vet lint $(if $(NPM),ui-test browser) gate
 
 test-long: export RIMEWATCH_TESTS = long
 test-long: postgres mosquitto haproxy sdk $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
-	CGO_ENABLED=1 $(GO) test $(FAST) -timeout=90m ./...
-	CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -timeout=90m -race $(ALONE) $(RACES) ./internal/ingest ./internal/notify
+	$(GO) test $(FAST) -timeout=90m ./...
+	$(RACE) -timeout=90m $(RACED) ./internal/app ./internal/ingest ./internal/notify
 	@# -count=1: what they read lies outside of their modules, where go test does not see that it has changed.
 	for tool in release chart dashboard compose; do (cd tools/$$tool && $(GO) test -count=1 ./...) || exit 1; done
 
