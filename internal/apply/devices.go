@@ -216,7 +216,7 @@ func overridden(limits, own map[string]any) map[string]any {
 	return out
 }
 
-// settings are what somebody has set on a device.
+// settings returns a device's settings by people.
 func settings(d, ofType map[string]any) Thing {
 	t := Thing{}
 	for _, member := range []string{"serial", "name", "equipment_type", "labels", "manufacturer", "model", "notes", "installed_at", "habit"} {

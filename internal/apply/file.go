@@ -17,7 +17,7 @@ import (
 // Version is the version of the files that this package reads.
 const Version = 1
 
-// File is what a workspace is to be.
+// File is the wanted state of a workspace.
 type File struct {
 	Rimewatch int            `yaml:"rimewatch"` // Version
 	Workspace map[string]any `yaml:"workspace,omitempty"`
@@ -35,7 +35,7 @@ type File struct {
 // beside channels is {rota: NAME}, {member: ADDRESS} or {contact: SITE / NAME}.
 type Thing = map[string]any
 
-// name returns what a thing is called: its name, of a contact with its site's, of a device
+// name returns the key of a thing in a file: its name, of a contact with its site's, of a device
 // its serial.
 func (k *kind) name(t Thing) string {
 	parts := make([]string, 0, len(k.by))

@@ -33,7 +33,7 @@ func (s *Step) String() string {
 	return line
 }
 
-// there is what a server has of a kind.
+// there are a server's things of a kind.
 type there struct {
 	list   []map[string]any
 	byName map[string]map[string]any // lower case

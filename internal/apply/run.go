@@ -21,7 +21,7 @@ type Server interface {
 	Import(ctx context.Context, csv []byte, dryRun, loosen bool) ([]Row, error)
 }
 
-// Row is what became of a device, or would.
+// Row is the outcome for a device, or would be.
 type Row struct {
 	Serial, Action string // create, update, skip or error
 	Problems       []string
@@ -34,11 +34,11 @@ type Options struct {
 	Loosen bool // let safety limits be looser than they are
 }
 
-// Plan is what has to be done for a workspace to be as a file says.
+// Plan are the steps for a workspace to become as a file says.
 type Plan struct {
 	Steps []Step
 	Extra []string // what only the server has, and stays
-	// Warnings are what is probably not intended of devices, such as a type that does not exist.
+	// Warnings are probable mistakes in devices, such as a type that does not exist.
 	Warnings []string
 
 	server  Server
@@ -85,14 +85,14 @@ func Make(ctx context.Context, s Server, f *File, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// state is what a server has, its members named as those of a file.
+// state is a server's state, its members named as those of a file.
 type state struct {
 	of        map[string]there // by section
 	workspace map[string]any
 	ids       map[string]map[string]any
 }
 
-// load reads what a server has; its members only where the file, or something there, names one.
+// load reads a server's state; its members only where the file, or something there, names one.
 func load(ctx context.Context, s Server, people bool) (*state, error) {
 	x := &state{of: make(map[string]there), ids: make(map[string]map[string]any)}
 	names := make(map[string]map[string]string) // by section and number
@@ -157,7 +157,7 @@ func namesMembers(rotas, routes, channels []map[string]any) bool {
 	})
 }
 
-// targetsOf are what a step tells beside channels.
+// targetsOf returns the targets of a step besides channels.
 func targetsOf(step map[string]any) (list []map[string]any) {
 	all, _ := step["targets"].([]any)
 	for _, t := range all {
@@ -355,7 +355,7 @@ func (p *Plan) numbered(v any) any {
 	}
 }
 
-// targets are what a step tells beside channels, as the API takes it.
+// targets returns the targets of a step besides channels, as the API takes them.
 func (p *Plan) targets(list []map[string]any) []any {
 	out := make([]any, len(list))
 	for i, t := range list {

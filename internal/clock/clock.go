@@ -29,10 +29,10 @@ type Machine struct {
 	Wall, Mono rimewatch.Time
 }
 
-// Kind is what a look at the clocks has shown.
+// Kind is the result of a look at the clocks.
 type Kind uint8
 
-// What a look may show.
+// The results of a look.
 const (
 	Steady   Kind = iota // nothing new
 	Stepped              // the wall clock has stepped
@@ -40,7 +40,7 @@ const (
 	Due                  // it has agreed for AgreeFor: Adopt
 )
 
-// Event is what a look has shown.
+// Event is a look's result, with the step.
 type Event struct {
 	Kind Kind
 	By   rimewatch.Time // how far the wall clock is ahead of the service's time

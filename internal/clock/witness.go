@@ -18,7 +18,7 @@ const (
 	witnessed = rimewatch.Hour
 )
 
-// Witness is what devices with a clock of their own say the time is, as far as
+// Witness is the time by devices with a clock of their own, as far as
 // they were heard in the last hour. A device has one voice, however often it
 // reports: of those that share a place the last one is heard. The zero value has
 // heard nobody. Its methods may be called at the same time.

@@ -37,7 +37,7 @@ var places = [...]place{
 	{"Market Hall", "Market Square 3", 102, nil},
 }
 
-// trouble is what is wrong with a device.
+// trouble is a fault of a device.
 type trouble uint8
 
 const (
@@ -51,7 +51,7 @@ const (
 	dead
 )
 
-// story returns what people can see happen.
+// story returns the visible events.
 func (t trouble) story() string {
 	switch t {
 	case fouling:

@@ -19,7 +19,7 @@ const Newcomer = "NEW-PROBE"
 
 const newcomerEvery = time.Minute
 
-// Board is what a board with two probes calls itself, which waits likewise.
+// Board is the name of a board with two probes, which waits likewise.
 const Board = "island-board"
 
 // waiting lets the newcomer and the board report what they have measured in the last ten
@@ -36,7 +36,7 @@ func (d *Demo) waiting(ctx context.Context, now rimewatch.Time) error {
 	return err
 }
 
-// sendBoard sends what the probes of the board measured, in a freezer and in a cooler.
+// sendBoard sends the measurements of the board's probes, in a freezer and in a cooler.
 func (d *Demo) sendBoard(ctx context.Context, at rimewatch.Time) error {
 	body := fmt.Sprintf(`{"device":%q,"time":%q,"DS18B20-1":{"Id":"0316A2794C21","Temperature":%.1f},"DS18B20-2":{"Id":"0416C17B2E55","Temperature":%.1f}}`,
 		Board, at, swinging(at, -19.4, 0.9), swinging(at, 3.4, 0.6))

@@ -40,7 +40,7 @@ const (
 	escalateAfter = time.Minute
 )
 
-// shift is who is notified of alerts, and what they do.
+// shift are the people who are notified of alerts, and their reactions.
 type shift struct {
 	listener net.Listener
 	server   *http.Server

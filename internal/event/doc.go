@@ -1,4 +1,4 @@
-// Package event has what happened as programs read it. Whatever commits something writes its
+// Package event defines the events that programs read. Whatever commits something writes its
 // events in the same transaction; the stream, the feed of the API and webhooks read the same
 // rows, so that each event has one id, one place in the order, and one form, wherever it is read.
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/ticker"
 )
 
-// Sources is what Brokers need of source.Service.
+// Sources has the methods of source.Service that Brokers call.
 type Sources interface {
 	Receiver
 	ByID(ctx context.Context, workspaceID, id int64) (*source.Live, error)

@@ -29,7 +29,7 @@ type home struct {
 	leftOver map[int64]bool       // described at the broker by an earlier connection
 }
 
-// announced is what a device was described as.
+// announced is the published description of a device.
 type announced struct {
 	description, state string
 	values             map[rimewatch.Field]float64 // the newest of each

@@ -81,7 +81,7 @@ func (e *Refused) sentence() rimewatch.Sentence {
 	}
 }
 
-// notBroker is what answers, but not as a broker does.
+// notBroker is the error of a server that does not answer as a broker.
 type notBroker struct{ err error }
 
 func (e notBroker) Error() string {
@@ -190,7 +190,7 @@ func (w *uplink) send(pk *packets.Packet) error {
 	return w.push()
 }
 
-// push sends what was put.
+// push sends the bytes that were put.
 func (w *uplink) push() error {
 	if w.out.Len() > 0 {
 		w.sent = time.Now()

@@ -66,7 +66,7 @@ type Listener struct {
 	memories  map[clientName]*memory
 }
 
-// clientName is what a client calls itself. Sources and tokens have names of their own:
+// clientName is a client's own name. Sources and tokens have names of their own:
 // none takes over a client of another.
 type clientName struct {
 	source, token int64
@@ -183,7 +183,7 @@ func (l *Listener) unsilence(s *session) {
 	}
 }
 
-// household is what one customer of a network has: an address, or a network of IPv6.
+// household is the address range of one customer: an address, or a network of IPv6.
 func household(a netip.Addr) netip.Addr {
 	if !a.Is6() {
 		return a
@@ -235,7 +235,7 @@ func (l *Listener) deadline(s *session, at time.Time) error {
 	return s.SetReadDeadline(at)
 }
 
-// memory is what is known of a client between its connections: which messages at
+// memory is the state of a client between its connections: the messages at
 // QoS 2 were stored and may come again.
 type memory struct {
 	got  map[uint16]bool

@@ -294,7 +294,7 @@ func codeOf(err error) packets.Code {
 	}
 }
 
-// control takes what is no message.
+// control takes packets other than messages.
 func (s *session) control(pk *packets.Packet) error {
 	answer := &packets.Packet{PacketID: pk.PacketID}
 	switch pk.FixedHeader.Type {
@@ -322,7 +322,7 @@ func (s *session) control(pk *packets.Packet) error {
 	return s.put(answer)
 }
 
-// subscribed returns what is answered to a subscription: nothing is delivered, but
+// subscribed returns the answer to a subscription: nothing is delivered, but
 // firmware that waits for commands starts. What would see others is refused.
 func (s *session) subscribed(filter string) byte {
 	first, _, _ := strings.Cut(filter, "/")

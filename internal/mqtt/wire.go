@@ -237,7 +237,7 @@ func (w *wire) put(pk *packets.Packet) error {
 	}
 }
 
-// flush sends what was put.
+// flush sends the bytes that were put.
 func (w *wire) flush() error {
 	if w.out.Len() == 0 {
 		return nil

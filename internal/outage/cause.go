@@ -25,14 +25,14 @@ const (
 	commonWindow = 12 * rimewatch.Hour // two windows of the predictor
 )
 
-// Cause is what is to become of one prediction of a site.
+// Cause is the verdict on one prediction of a site.
 type Cause struct {
 	Alert            *rimewatch.Alert
 	InhibitedBy      int64 // id of the alert that inhibits it from now on, 0 = none; with Members 0 only
 	Members, Devices int   // what the inhibiting alert is to say, 0 = nothing
 }
 
-// causes returns what the predictions of a site's devices have to do with each other.
+// causes returns the common causes of the predictions of a site's devices.
 func (s *Site) causes() []Cause {
 	heard := 0
 	var alerts []*rimewatch.Alert

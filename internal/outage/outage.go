@@ -47,7 +47,7 @@ func (d *Device) silence() *rimewatch.Alert {
 	return nil
 }
 
-// Verdict is what is to be done about a site.
+// Verdict are the changes of a site's alerts.
 type Verdict struct {
 	Open, Resolve     bool
 	Superseded        bool // Resolve: there is nothing left that could be heard
@@ -128,7 +128,7 @@ func (s *Site) outage() (from rimewatch.Time, silent, before int, found bool) {
 	return 0, 0, 0, false
 }
 
-// judgeAlert returns what becomes of a site's active alert. It turns critical with
+// judgeAlert returns the verdict on a site's active alert. It turns critical with
 // the first of the devices that it inhibits.
 func (s *Site) judgeAlert(v *Verdict, now rimewatch.Time) {
 	a := s.Alert

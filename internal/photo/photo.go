@@ -1,4 +1,4 @@
-// Package photo makes of a file that somebody attaches what is kept of it. Images are decoded,
+// Package photo prepares attached files for storage. Images are decoded,
 // scaled down and encoded anew, so that nothing but their pixels is left: no place, no device,
 // no second file behind the first. What they would become is looked at before anything is
 // decoded: a small file can claim to be a huge image.

@@ -34,7 +34,7 @@ func (w Words) Audit(e *rimewatch.AuditEntry) (title, about, text string) {
 	return w.Say(title), about, w.auditFacts(facts, " · ", ": ")
 }
 
-// auditFacts lists what is not empty, sorted by its name as it is stored.
+// auditFacts lists the facts that are not empty, sorted by their stored names.
 func (w Words) auditFacts(facts map[string]any, between, colon string) string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(facts)) {
@@ -317,7 +317,7 @@ var auditLabels = map[string]string{
 	"verdict": "Answer", "verified_by": "Verified by", "wrong": "Wrong",
 }
 
-// auditWords are what the words of the API are called, by fact and word.
+// auditWords are the texts for words of the API, by fact and word.
 var auditWords = map[string]string{
 	"by=password": "password", "by=password and second factor": "password and second factor",
 	"wrong=password": "password", "wrong=second factor": "second factor",

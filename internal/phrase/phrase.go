@@ -31,7 +31,7 @@ func (w Words) At(zone *time.Location) Words {
 	return w
 }
 
-// entry is what the catalogue says about one condition. In its texts %v is the
+// entry are the texts of one condition. In them %v is the
 // value, %p the worst value, %l the limit, %V %P %L the same without a sign, %n
 // the value without its unit, %o the number that %v is a part of, %m the
 // measurement, %M the same with a capital, and %t how long the condition lasts
@@ -331,7 +331,7 @@ func (w Words) fill(text string, a *rimewatch.Alert) string {
 	}
 }
 
-// factOf returns what a letter stands for in a text.
+// factOf returns the fact that a letter stands for in a text.
 func (w Words) factOf(letter byte, a *rimewatch.Alert) (string, bool) {
 	switch letter {
 	case 'v':

@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// fault is what the catalogue says about a fault: the headline of its alert, its
+// fault are the texts of a fault: the headline of its alert, its
 // name inside a sentence, and what to do.
 type fault struct {
 	title, name, do string

@@ -1,4 +1,4 @@
-// Package realtime sends subscribers what happens, as it happens: a hub that
+// Package realtime sends events to subscribers as they happen: a hub that
 // hears of every commit, and its WebSocket adapter.
 //
 // # From a commit to a screen

@@ -1,4 +1,4 @@
-// Package report puts together what inspectors ask for: the temperature log of a
+// Package report makes the reports for inspectors: the temperature log of a
 // site's devices over a period, as CSV and as a PDF to print and sign. It is
 // pure: what the store knows goes in, text and bytes come out.
 //

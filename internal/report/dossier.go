@@ -38,7 +38,7 @@ type CaseDevice struct {
 	Curve         []CurvePoint // of the product temperature; a PDF's alone
 }
 
-// CurvePoint is what was measured in a stretch of the curve.
+// CurvePoint are the measurements of a stretch of the curve.
 type CurvePoint struct {
 	At             rimewatch.Time // its beginning
 	Min, Mean, Max float64        // °C
@@ -138,7 +138,7 @@ func (d *Dossier) Order(a *rimewatch.CorrectiveAction) *rimewatch.WorkOrder {
 	return &d.Orders[i]
 }
 
-// Disposition returns what became of the product, by the newest action that says it, "" = nobody has.
+// Disposition returns the disposition of the product by the newest action with one, "" = none.
 func (d *Dossier) Disposition() (text string, of *rimewatch.CorrectiveAction) {
 	for i := range slices.Backward(d.Actions) {
 		a := &d.Actions[i]

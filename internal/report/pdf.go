@@ -311,7 +311,7 @@ func (p *page) measured(cols []column, rows []tableRow, size, total float64) []c
 	return cols
 }
 
-// beside is what a column has beside its text, in mm.
+// beside is the width of a column besides its text, in mm.
 const beside = 2.0
 
 // apportion widens every column to what it needs, at the cost of those that have room, and where

@@ -46,7 +46,7 @@ type casePage struct {
 	d *Dossier
 }
 
-// opening is what the reader has to know first.
+// opening writes the facts that the reader needs first.
 func (p *casePage) opening() {
 	d := p.d
 	p.AddPage()
@@ -91,7 +91,7 @@ func (p *casePage) badge(end float64) {
 	p.cell(end-w, p.y, w, 5.4, text, "C")
 }
 
-// verdict returns what was wrong, in words.
+// verdict returns the fault, in words.
 func (p *casePage) verdict() {
 	d := p.d
 	until := p.r.say("ongoing")
@@ -313,7 +313,7 @@ func (d *Dossier) scaleOf(x *CaseDevice) (low, high, step float64) {
 	return d.scale(&of)
 }
 
-// actions are what people did, in full.
+// actions writes the corrective actions, in full.
 func (p *casePage) actions() {
 	d := p.d
 	p.heading(p.r.say("What was done"), 14)
@@ -344,7 +344,7 @@ func taker(o *rimewatch.WorkOrder) string {
 	return joined(o.Assignee.Name, o.Assignee.Firm)
 }
 
-// ordered is what an action says of the work order that it was done by.
+// ordered returns an action's line about its work order.
 func (p *casePage) ordered(a *rimewatch.CorrectiveAction) [][2]string {
 	o := p.d.Order(a)
 	if o == nil || o.Result == nil {
@@ -418,7 +418,7 @@ var timelineColumns = []column{{"Time", 40, "L"}, {"What", 78, "L"}, {"Who", 60,
 // shownTold bounds the timeline: an outage of a large site has thousands of lines.
 const shownTold = 120
 
-// timeline is who was told when, and who answered.
+// timeline writes who was notified when, and who answered.
 func (p *casePage) timeline() {
 	p.heading(p.r.say("Who was told, and who answered"), 14)
 	if len(p.d.Told) == 0 {

@@ -127,7 +127,7 @@ func (d *Device) eventful() bool {
 	return len(d.Excursions) > 0 || len(d.Actions) > 0 || d.Implausible > 0 || d.ClockOffset != 0
 }
 
-// count is what devices did together.
+// count are the sums of devices.
 type count struct {
 	excursions, open    int // open: without a corrective action
 	overdue, calibrated int

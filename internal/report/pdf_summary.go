@@ -79,7 +79,7 @@ func (p *page) logo() float64 {
 	return w + 6
 }
 
-// facts are what holds for devices together, in two columns.
+// facts writes the common values of devices, in two columns.
 func (r *Report) facts(devices []*Device) []fact {
 	c := r.countOf(devices)
 	calibrations := r.say("none recorded")

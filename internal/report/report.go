@@ -57,7 +57,7 @@ func (r *Report) FileName() string {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
 
-// Integrity is what the audit trail proves.
+// Integrity is the proof of the audit trail.
 type Integrity struct {
 	ChainOK  bool
 	LastHash string // hexadecimal, of the newest entry; "" without one

@@ -174,7 +174,7 @@ func (r *Report) critical(l *rimewatch.Limits) string {
 	return strings.Join(parts, ", ")
 }
 
-// source returns who set the limits.
+// source returns the source of the limits.
 func (d *Device) source() string {
 	if d.Limits.Source == "equipment_type" {
 		return d.Equipment.Basis
@@ -211,7 +211,7 @@ var methods = map[string]string{
 	"ice_point": "Ice point", "reference_probe": "Reference probe", "certificate": "Certificate", "other": "Other",
 }
 
-// doer returns who did something, and on whose word where nobody was signed in for it.
+// doer returns the doer of an action, and the source of the name where nobody was signed in.
 func (r *Report) doer(d *rimewatch.Doer, recordedBy string) string {
 	name := d.Name
 	if d.Firm != "" {

@@ -47,7 +47,7 @@ func (f *Fault) at(t rimewatch.Time) float64 {
 	return f.Severity * x
 }
 
-// effects is what the faults of a unit do to its parts at one moment. The zero
+// effects are the effects of a unit's faults on its parts at one moment. The zero
 // value is not healthy: see healthy.
 type effects struct {
 	starve      float64 // 0–1, evaporator short of liquid, behind a valve and a receiver

@@ -28,7 +28,7 @@ type SensorEvent struct {
 	Value     float64
 }
 
-// SensorEventKind is what happens to a sensor.
+// SensorEventKind is the kind of an event of a sensor.
 type SensorEventKind uint8
 
 // The kinds of events.

@@ -15,7 +15,7 @@ type Event struct {
 	Value float64
 }
 
-// EventKind is what people did.
+// EventKind is the kind of an act of people.
 type EventKind uint8
 
 // The events.

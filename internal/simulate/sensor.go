@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Disconnected is what a sensor that is not there sends, as DS18B20 drivers do.
+// Disconnected is the value of a missing sensor, as DS18B20 drivers send it.
 // A Reading says it in Faults; whoever writes readings to a wire writes this.
 const Disconnected = -127.0
 
@@ -27,7 +27,7 @@ func newSensors(zone float64) sensors {
 var (
 	sensorNoise = [rimewatch.NumCore]float64{0.06, 0.25, 0.15, 0.1, 0.6, 0.4, 0.008, 0.06}
 	resolution  = [rimewatch.NumCore]float64{10, 10, 10, 10, 10, 10, 100, 100} // steps per unit
-	// driftSize is what a drift of severity 1 adds: absolute for temperatures
+	// driftSize is the size of a drift of severity 1: absolute for temperatures
 	// and humidity, as a share of the value for the rest.
 	driftSize = [rimewatch.NumCore]float64{4, 4, 4, 4, 12, 0.05, 0.15, 0.5}
 )
@@ -54,7 +54,7 @@ func (u *Unit) stepSensors() {
 	s.suction += (ambient - 0.1*(ambient-u.coil) - s.suction) * u.lag.suctionOff
 }
 
-// vibration is what the accelerometer on the shell sees, mm/s.
+// vibration returns the vibration at the accelerometer on the shell, mm/s.
 func (u *Unit) vibration(n noise, k int64) float64 {
 	scatter := math.Exp(sensorNoise[rimewatch.VibrationLevel] * n.normal(k))
 	if !u.ctl.running {

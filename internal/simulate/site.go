@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Site is what the units at one place have in common: weather, mains voltage
+// Site has the common conditions of the units at one place: weather, mains voltage
 // and gateway outages follow from its Seed alone, at any moment, so that units
 // simulated apart agree about them.
 type Site struct {

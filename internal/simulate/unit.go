@@ -25,7 +25,7 @@ type Config struct {
 	Flaws        Flaws // what its sensors make of the truth
 }
 
-// Truth is what really goes on in a unit, without its sensors.
+// Truth is the true state of a unit, without its sensors.
 type Truth struct {
 	At           rimewatch.Time
 	Air          float64 // °C

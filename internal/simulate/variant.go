@@ -33,7 +33,7 @@ const (
 	DigitalScroll       // it is unloaded for a part of every twenty seconds
 )
 
-// Trigger is what begins a defrost.
+// Trigger is the trigger of a defrost.
 type Trigger uint8
 
 // The triggers.
@@ -80,7 +80,7 @@ func (u *Unit) stepDrive(dt float64) {
 	}
 }
 
-// meteredAmps is what the current transformer sees; chance places the sample in
+// meteredAmps returns the current that the transformer measures; chance places the sample in
 // the twenty seconds of a digital scroll.
 func (u *Unit) meteredAmps(chance float64) float64 {
 	amps := u.amps

@@ -1,4 +1,4 @@
-// Package ticket makes what stands in the address of a link or of a callback: numbers that
+// Package ticket makes the secret part of a link's or callback's address: numbers that
 // the service has signed. Whoever has none cannot make one, every node of a cluster
 // can check it, and nothing is stored.
 package ticket

@@ -28,7 +28,7 @@ type Failure struct {
 // EmptyObject is the data of an answer that has none.
 type EmptyObject struct{}
 
-// FailureDetail is what went wrong.
+// FailureDetail is the error of an answer.
 type FailureDetail struct {
 	Code      rimewatch.Code      `json:"code" doc:"The kind of failure, for programs to decide by; a code is never renamed."`
 	Message   string              `json:"message" doc:"For people. It may change."`

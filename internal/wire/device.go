@@ -54,7 +54,7 @@ type DeviceDetail struct {
 	UpdatedAt          rimewatch.Time           `json:"updated_at" nullable:"false"`
 }
 
-// DeviceSilence is what a device's silence is judged by.
+// DeviceSilence are the criteria of a device's silence.
 type DeviceSilence struct {
 	By          string `json:"by" doc:"declared: offline_after_s was set. interval: three times the declared interval. kind: senders of its kind, such as one that sleeps until something changes. learned: how long its own gaps usually are. alarm_delay: its gaps are longer than limits.delay_s, and silence is noticed no later until offered_s is accepted. default: nothing is known yet. The set is open."`
 	UsuallyS    int    `json:"usually_s" doc:"s within which it usually reports again; 0 while that is not known."`
@@ -69,7 +69,7 @@ type DeviceHealth struct {
 	Compliance
 }
 
-// ZoneState is what a product zone does: out of its limits without an alert, or back within them with one.
+// ZoneState is a state of the product zone: out of its limits without an alert, or back within them with one.
 type ZoneState struct {
 	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since" doc:"null while it is within its limits."`
 	AlertAt          rimewatch.Time `json:"alert_at" doc:"When an alert is raised if it stays out; null when none is to come, as one is active or the device is offline."`
@@ -146,7 +146,7 @@ func NewDeviceItem(v *rimewatch.DeviceView, now rimewatch.Time) DeviceItem {
 	return item
 }
 
-// CalibrationState is what a device's calibrations come to.
+// CalibrationState is the state of a device's calibrations.
 type CalibrationState struct {
 	DueAt   rimewatch.Time `json:"due_at" nullable:"false" doc:"When the first of the device's calibrated probes is due."`
 	Overdue bool           `json:"overdue"`
@@ -159,7 +159,7 @@ type DeviceOffset struct {
 	Add   float64        `json:"add" doc:"In the unit of the field. Readings in answers have it added already."`
 }
 
-// ClockState is what is wrong with a device's clock.
+// ClockState is the error of a device's clock.
 type ClockState struct {
 	OffsetS float64 `json:"offset_s" doc:"s that it is ahead, below 0 behind. A clock is behind when readings have come later than offline_after_s, each as late as the one before, for twice that time, when it stepped back amid readings that came in time, or by the least lag where none has come in time for two hours and more; it is ahead when the newest reading came a minute or more before its own time. Alerts allow for it. Readings, buckets, excursions, compliance and the temperature log keep the times that the device sent."`
 	Several bool    `json:"several" doc:"Readings of this device come from two senders whose clocks differ. Alerts judge both by when their readings arrive."`
@@ -199,7 +199,7 @@ type HealthSummary struct {
 	Paperwork             *Paperwork     `json:"paperwork,omitempty" doc:"Cases that wait for documentation, and checks. Not in the stream."`
 }
 
-// Paperwork is what waits for documentation by require_action of the workspace.
+// Paperwork counts the cases that wait for documentation by require_action of the workspace.
 type Paperwork struct {
 	Cases    int            `json:"cases"`
 	OldestAt rimewatch.Time `json:"oldest_at" doc:"When the oldest of them began; null without one."`

@@ -1,4 +1,4 @@
-// Package wire is what goes over the wire: the public shapes of the API and
+// Package wire defines the public shapes of the API and
 // their JSON, without any HTTP. The REST API, the stream and the notifications
 // share it, so that a thing looks the same wherever it is sent.
 //

@@ -9,7 +9,7 @@ type AlertDetail struct {
 	CaseID     *int64            `json:"case_id" doc:"The case that it is in; null when it is in none."`
 }
 
-// Escalation is who has been told of an alert, and who is told next unless somebody acknowledges it.
+// Escalation lists the recipients of an alert so far, and the next ones unless somebody acknowledges it.
 type Escalation struct {
 	Level  int            `json:"level" doc:"Steps of its route that have been taken, of several routes the most; 0 while nobody has been told."`
 	Told   []Told         `json:"told" doc:"In the order in which they were told."`
@@ -17,7 +17,7 @@ type Escalation struct {
 	Next   []Recipient    `json:"next"`
 }
 
-// Call is who is told of an alert a time after it began, unless somebody acknowledges it.
+// Call lists the recipients of an alert at a time after it began, unless somebody acknowledges it.
 type Call struct {
 	AfterS int64       `json:"after_s"`
 	To     []Recipient `json:"to"`

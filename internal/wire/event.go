@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Event is what happened, as programs read it: from the feed, the stream and webhooks.
+// Event is an event as programs read it: from the feed, the stream and webhooks.
 type Event struct {
 	ID      string         `json:"id" example:"evt_1_42" doc:"The same wherever and however often the event is read. Drop what you have seen."`
 	At      rimewatch.Time `json:"at" nullable:"false" doc:"When it was stored."`

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Extras are what a reading may hold beside its own fields.
+// Extras are the members of a reading besides its own fields.
 type Extras struct {
 	Ignored    []string // foreign fields that were left out, at most MaxIgnored
 	BatteryPct *float64 // 0–100
@@ -141,7 +141,7 @@ func plainNumber(b []byte) bool {
 	return ok && len(value) == len(b) && IsNumber(value)
 }
 
-// vital reads what says something of the device; known is false for another name.
+// vital reads a member about the device; known is false for another name.
 func vital(name, value []byte, out *SentReading) (known bool, what string) {
 	number := func(into **float64, low, high float64) string {
 		v, ok := looseNumber(value)
@@ -216,7 +216,7 @@ func nearMiss(name []byte) string {
 	return ""
 }
 
-// besideNames are what a reading may hold beside its own fields; foldedBeside as
+// besideNames are the names of a reading's members besides its own fields; foldedBeside as
 // nearMiss compares them.
 var (
 	besideNames  = append(slices.Clone(timeNames[:]), "battery_pct", "rssi_dbm", "firmware_version")

@@ -37,7 +37,7 @@ func (n *VerdictCounts) add(a *rimewatch.Alert) {
 	}
 }
 
-// PredictionKind is what predictions are counted by.
+// PredictionKind is the key that predictions are counted by.
 type PredictionKind struct {
 	Fault         string `json:"fault" doc:"The fault that was named last." example:"condenser_fouling"`
 	EquipmentType string `json:"equipment_type" doc:"Of the unit as it is now; empty when it has none or was removed."`
@@ -50,7 +50,7 @@ type QualityCounts struct {
 	VerdictCounts
 }
 
-// PredictionQuality is what people said of all predictions.
+// PredictionQuality counts people's verdicts on all predictions.
 type PredictionQuality struct {
 	Total  VerdictCounts   `json:"total"`
 	Counts []QualityCounts `json:"counts" doc:"By fault, equipment type and model; those with the most predictions first."`

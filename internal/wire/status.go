@@ -8,7 +8,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Status is what a page shows to people who may know how the units are, and
+// Status is the content of a page for people who may know how the units are, and
 // nothing else.
 type Status struct {
 	Workspace string         `json:"workspace" doc:"Its name."`

@@ -22,7 +22,7 @@ var (
 	ErrMembers = errors.New("too many members in one object")
 )
 
-// syntaxError is what is wrong with a JSON text, and where.
+// syntaxError is an error of a JSON text, and its place.
 type syntaxError struct {
 	offset int
 	reason string

@@ -204,7 +204,7 @@ func (a alerts) countAlerts(ctx context.Context, in *AlertCountsInput) (AlertCou
 	}, nil
 }
 
-// SummaryInput is what part of the fleet is asked for.
+// SummaryInput selects a part of the fleet.
 type SummaryInput struct {
 	SiteID int64 `query:"site_id" minimum:"0" doc:"Only the devices of this site, and their alerts; none if the site is unknown or not visible to you."`
 }

@@ -33,7 +33,7 @@ type Writer interface {
 	NoteAlert(ctx context.Context, workspaceID, id int64, by, note string) (rimewatch.AlertView, error)
 	// Submit stores readings and sets their outcomes, as submit.Writer has it.
 	Submit(ctx context.Context, inputs []store.Input, vitals []store.Vitals) error
-	// Rehearse returns what readings would change of a device's recorded excursions.
+	// Rehearse returns the changes of a device's recorded excursions that readings would cause.
 	Rehearse(ctx context.Context, deviceID int64, brought store.Brought) ([]rimewatch.ExcursionChange, error)
 	// Maintenance is the window that a device is in, if it is in one.
 	Maintenance(deviceID int64) (rimewatch.MaintenanceWindow, bool)
@@ -52,7 +52,7 @@ type Health interface {
 	DeviceCompliance(deviceID int64) health.Compliance
 	// DeviceExposure returns how long the device was out of limits in the last 24 h.
 	DeviceExposure(deviceID int64) health.Exposure
-	// DeviceZone returns what the product zone does while no alert is raised.
+	// DeviceZone returns the state of the product zone while no alert is raised.
 	DeviceZone(deviceID int64) wire.ZoneState
 	// DeviceSilence returns how long the device may keep silent, and why.
 	DeviceSilence(deviceID int64) presence.Silence
@@ -122,7 +122,7 @@ type Config struct {
 // notifications, records and the reception of readings.
 type Resources struct{ core }
 
-// core is what the resources share.
+// core are the common dependencies of the resources.
 type core struct {
 	*httpapi.API
 	cfg       Config

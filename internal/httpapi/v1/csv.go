@@ -16,7 +16,7 @@ type pieces struct {
 	b []byte
 }
 
-// sendFull sends what is gathered when it is enough for a piece.
+// sendFull sends the gathered bytes when they are enough for a piece.
 func (x *pieces) sendFull() error {
 	if len(x.b) < httpapi.StreamChunk {
 		return nil
@@ -44,7 +44,7 @@ func (w *csvWriter) row() error {
 	return w.sendFull()
 }
 
-// finish sends what is left. err is what the rows ended with.
+// finish sends the rest. err is the error that ended the rows.
 func (w *csvWriter) finish(a *core, err error) error {
 	if err == nil {
 		err = w.flush()

@@ -146,7 +146,7 @@ type DeviceCreate struct {
 	DeviceFields
 }
 
-// DeviceFields are what people set on a device. Absent fields stay as they are;
+// DeviceFields are the settings of a device. Absent fields stay as they are;
 // null goes back to the default.
 type DeviceFields struct {
 	Name               httpapi.Optional[string]         `json:"name,omitempty" minLength:"1" maxLength:"200" doc:"Default: the serial."`

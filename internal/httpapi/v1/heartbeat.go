@@ -10,7 +10,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// HeartbeatBody is what a device may say of itself.
+// HeartbeatBody is a device's report of itself.
 type HeartbeatBody struct {
 	Status             *string         `json:"status,omitempty" nullable:"true" enum:"online,offline" doc:"offline announces a planned shutdown."`
 	SentAt             *rimewatch.Time `json:"sent_at,omitempty" nullable:"true" doc:"When the device sent it, by its own clock."`

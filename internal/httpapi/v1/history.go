@@ -83,7 +83,7 @@ type historyQuery struct {
 	cursor    string
 }
 
-// parseHistory reads what histories of one device and of many have in common.
+// parseHistory reads the common parameters of histories of one device and of many.
 func parseHistory(c *httpapi.Call) (historyQuery, error) {
 	q := historyQuery{
 		step: c.Param("step", "raw"), down: c.Query.Get("order") == "desc", cursor: c.Query.Get("cursor"),

@@ -30,7 +30,7 @@ type ImportInput struct {
 	ConfirmLoosening string `query:"confirm_loosening" enum:"true,false" default:"false" doc:"Let rows loosen safety limits."`
 }
 
-// ImportResult is what an import did, or would do.
+// ImportResult is the result of an import, or of its rehearsal.
 type ImportResult struct {
 	Rows    []ImportRow `json:"rows"`
 	Created int         `json:"created"`
@@ -39,7 +39,7 @@ type ImportResult struct {
 	Errors  int         `json:"errors"`
 }
 
-// ImportRow is what became of one row.
+// ImportRow is the outcome of one row.
 type ImportRow struct {
 	Row    int      `json:"row" doc:"Line of the file; the header is line 1."`
 	Serial string   `json:"serial"`

@@ -67,7 +67,7 @@ type Aggregate struct {
 	Max float64 `json:"max"`
 }
 
-// Counted is what a counter counted in a step.
+// Counted is the increase of a counter in a step.
 type Counted struct {
 	Min      float64 `json:"min"`
 	Max      float64 `json:"max"`

@@ -27,7 +27,7 @@ func yes(b bool) float64 {
 // minutes is a time of some ms, to a tenth.
 func minutes(ms int64) float64 { return math.Round(float64(ms)/6000) / 10 }
 
-// scraped is what a scrape returns, in this order.
+// scraped are the metrics of a scrape, in this order.
 func scraped() []gauge {
 	return []gauge{
 		{"rimewatch_device_temperature_celsius", "Newest temperature of the product zone.", func(_ devices, v *rimewatch.DeviceView, _ rimewatch.Time) (float64, bool) {

@@ -11,14 +11,14 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Predictor returns what is predicted of a device.
+// Predictor returns the prediction for a device.
 type Predictor interface {
 	// Prediction returns the predictor's report and counts the verdicts on the
 	// device's predictions, in the order of rimewatch.Verdicts.
 	Prediction(deviceID int64) (predict.Report, [len(rimewatch.Verdicts)]int)
 }
 
-// DevicePrediction is what the predictor knows of a device.
+// DevicePrediction is the predictor's view of a device.
 type DevicePrediction struct {
 	predict.Report
 	WouldChange string                            `json:"what_would_change_it" doc:"What would change the verdict."`

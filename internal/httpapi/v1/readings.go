@@ -81,7 +81,7 @@ func (a readings) latestReadings(c *httpapi.Call) error {
 	return nil
 }
 
-// latestFilter is what the parameters ask for: devices that have a reading.
+// latestFilter returns the filter of the parameters: devices that have a reading.
 func latestFilter(c *httpapi.Call) store.DeviceFilter {
 	return store.DeviceFilter{Reported: true, Status: rimewatch.Status(c.Query.Get("status")), EquipmentType: c.Query.Get("equipment_type"),
 		SiteID: c.Number("site_id", 0, wire.MaxCount), Labels: c.Labels(), Query: c.Query.Get("q")}

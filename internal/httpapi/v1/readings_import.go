@@ -44,7 +44,7 @@ type ReadingsImportInput struct {
 	Token         string `query:"token" maxLength:"64" doc:"The token of the preview: what is stored is then what was previewed, or nothing."`
 }
 
-// ReadingsImport is what a file of readings holds and what became of it, or would.
+// ReadingsImport is the content of a file of readings and the outcome of its import, or rehearsal.
 type ReadingsImport struct {
 	DryRun    bool           `json:"dry_run"`
 	File      LoggerFile     `json:"file"`
@@ -68,7 +68,7 @@ type ReadingsImport struct {
 	Token     string            `json:"token" doc:"Of a preview: sent with the import it has only this very file stored, read in this very way. Otherwise empty."`
 }
 
-// LoggerFile is what a file says of itself.
+// LoggerFile are a file's statements about itself.
 type LoggerFile struct {
 	Serial     string       `json:"serial" doc:"Of the logger, as the file states it; empty: it does not."`
 	Encoding   string       `json:"encoding"`
@@ -249,7 +249,7 @@ func (o *ReadingsImport) empty() {
 	o.Reasons, o.Values, o.Gaps.List, o.Changes, o.Choices, o.Warnings = []LeftOutRows{}, []LeftOutRows{}, []GapJSON{}, []ChangeJSON{}, []ImportChoice{}, []string{}
 }
 
-// describe returns what the file holds.
+// describe returns the content of the file.
 func (x *readingsImport) describe() {
 	f, o := x.file, &x.out
 	o.empty()

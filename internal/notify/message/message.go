@@ -94,7 +94,7 @@ type Line struct {
 	Acknowledge string `json:"-"` // as in Data
 }
 
-// Context is what texts need to know beside the alert.
+// Context are the facts that texts need besides the alert.
 type Context struct {
 	Key       string
 	Workspace Ref
@@ -155,7 +155,7 @@ func (m *Message) Encode() ([]byte, error) {
 // moreRoom is the room that the line for what is left out takes at most.
 const moreRoom = "- and another 100000 more of them\n"
 
-// Decode reads what Encode wrote.
+// Decode reads the result of Encode.
 func Decode(b []byte) (*Message, error) {
 	m := &Message{}
 	if err := json.Unmarshal(b, m); err != nil {

@@ -61,7 +61,7 @@ func (w words) counted(open, over int) string {
 	return strings.Join(s, ", ")
 }
 
-// Test is what a person sends to try a channel.
+// Test is the message by which a person tries a channel.
 func (c *Context) Test(channel string) *Message {
 	m := c.message("channel.test", rimewatch.DeliveryTest)
 	w := c.words()
@@ -72,7 +72,7 @@ func (c *Context) Test(channel string) *Message {
 	return m
 }
 
-// Outage is what is said through another channel about one that fails.
+// Outage is the message through another channel about one that fails.
 type Outage struct {
 	Channel string
 	Since   rimewatch.Time

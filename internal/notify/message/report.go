@@ -21,7 +21,7 @@ type Report struct {
 // is not known.
 func (r *Report) Zone() *time.Location { return rimewatch.ZoneOf(r.TimeZone) }
 
-// File is what is attached to a message.
+// File is the attachment of a message.
 type File struct {
 	Name, Type string
 	Bytes      []byte

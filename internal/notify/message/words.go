@@ -57,7 +57,7 @@ func measured(v *rimewatch.AlertView) bool {
 	return ok && v.Unit == f.Info().Unit && v.Value != nil && v.Prediction == nil && v.Type != rimewatch.PowerLoss
 }
 
-// headline returns what an alert is about and what is wrong: "Back walk-in: −8.2 °C,
+// headline returns an alert's unit and condition: "Back walk-in: −8.2 °C,
 // too warm for 34 min".
 func (w words) headline(v *rimewatch.AlertView, now rimewatch.Time) string {
 	wrong := w.Lower(w.Headline(&v.Alert, now))

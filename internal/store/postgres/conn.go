@@ -118,7 +118,7 @@ func (s *session) start() {
 	}
 }
 
-// flush sends what waits and hands out the results.
+// flush sends the queued statements and hands out the results.
 func (s *session) flush() error {
 	if s.later.Len() == 0 {
 		return nil

@@ -137,7 +137,7 @@ func (c *Copy) Close() error { return c.disk.close() }
 // Place names the store to the operator.
 func (c *Copy) Place() string { return c.place }
 
-// Position is what the last Append was given, "" before the first.
+// Position returns the argument of the last Append, "" before the first.
 func (c *Copy) Position(ctx context.Context) (v string, err error) {
 	err = c.ReadTables(ctx, func(conn tables.Conn) error {
 		return conn.Query(func(row tables.Row) error { v = row.ColumnText(0); return nil }, "SELECT position FROM migration")

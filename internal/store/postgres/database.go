@@ -46,7 +46,7 @@ func Connect(ctx context.Context, cfg Config) (*Database, error) {
 	return &Database{d.tables, d}, nil
 }
 
-// Name is what this node is called: no other process has or had that name.
+// Name returns this node's name; no other process has or had it.
 func (db *Database) Name() string { return db.disk.node }
 
 // Shards is how many shards the database is divided into.

@@ -174,7 +174,7 @@ func (d *disk) lose(why error) error {
 	return d.lostErr()
 }
 
-// lostErr is what every write fails with once the store is lost, nil before.
+// lostErr returns the error of every write once the store is lost, nil before.
 func (d *disk) lostErr() error {
 	select {
 	case <-d.lostC:
@@ -288,7 +288,7 @@ func (d *disk) transact(ctx context.Context, turn bool, f func(*session) error) 
 	})
 }
 
-// commit sends what waits, and the commit with it.
+// commit sends the queued statements, and the commit with them.
 func (s *session) commit() error {
 	s.later.Queue("COMMIT").Exec(func(tag pgconn.CommandTag) error {
 		if tag.String() != "COMMIT" {

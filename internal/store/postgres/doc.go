@@ -1,4 +1,4 @@
-// Package postgres is the store for those who outgrow one file: the same log,
+// Package postgres is the store for installations that outgrow one file: the same log,
 // heads and chunks as the embedded one, in a PostgreSQL (15 or newer) that
 // somebody runs anyway. It brings package core a Disk and package tables a
 // database; what stands here is connections, the fence, unknown outcomes and the
@@ -10,7 +10,7 @@
 //
 // # The fence
 //
-// Whoever writes for a shard has opened a stream of it. Every transaction of a
+// A writer of a shard has opened a stream of it. Every transaction of a
 // server begins with fence(shard, stream), which takes the shard's row FOR SHARE
 // and fails when the stream is not open. Whoever takes the shard over locks the
 // row, which waits for running writes, and opens a stream of its own: from then

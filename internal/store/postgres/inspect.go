@@ -13,7 +13,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
-// Inspection is what a look at a database shows.
+// Inspection is the result of looking at a database.
 type Inspection struct {
 	Place    string   // host, port and database
 	Server   string   // PostgreSQL's version

@@ -179,7 +179,7 @@ func (d *disk) appendOnce(ctx context.Context, seq store.Seq, row []byte, change
 	})
 }
 
-// unwritten returns what takes back the ids that an attempt to write new excursions sets: one
+// unwritten returns the function that takes back the ids that an attempt to write new excursions sets: one
 // with an id is there already.
 func unwritten(e *store.Effects) (forget func()) {
 	var fresh []*rimewatch.Excursion

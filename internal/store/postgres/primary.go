@@ -39,7 +39,7 @@ type primary struct {
 	missed  bool                   // moved was to be called
 }
 
-// sighting is what a server says of itself.
+// sighting is a server's statement about itself.
 type sighting struct {
 	server   string
 	system   string // of the database, with all servers that hold copies of it
@@ -93,7 +93,7 @@ func (p *primary) onMove(f func()) {
 	}
 }
 
-// judge notes what a server says of itself, and returns why it must not be used.
+// judge notes a server's statement about itself, and returns why it must not be used.
 func (p *primary) judge(s sighting) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -246,7 +246,7 @@ func (d *disk) watchServers(list []*pgconn.Config) {
 	}
 }
 
-// rivals returns what is wrong with servers of which more than one takes writes, ""
+// rivals returns the complaint about servers of which more than one takes writes, ""
 // when that is not so.
 func rivals(list []sighting) string {
 	var names []string

@@ -12,7 +12,7 @@ var words = strings.NewReplacer(
 	"INTEGER", "BIGINT", "REAL", "DOUBLE PRECISION", "BLOB", "BYTEA", ") STRICT, WITHOUT ROWID", ")", ") STRICT", ")",
 )
 
-// schema is what a fresh database gets: the tables of every engine, and those of this
+// schema is the schema of a fresh database: the tables of every engine, and those of this
 // one. Packed data are not packed again.
 var schema = words.Replace(tables.Schema) + `
 CREATE FUNCTION count_delivery() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN

@@ -7,7 +7,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/core"
 )
 
-// relationBytes is what the tables of the schema take, indexes included.
+// relationBytes returns the size of the schema's tables, indexes included.
 const relationBytes = `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
 	WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')`
 

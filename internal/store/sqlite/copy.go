@@ -127,7 +127,7 @@ func (c *Copy) Close() error {
 // Place names the store to the operator.
 func (c *Copy) Place() string { return c.path }
 
-// Position is what the last Append was given, "" before the first.
+// Position returns the argument of the last Append, "" before the first.
 func (c *Copy) Position(context.Context) (string, error) { return c.text("position") }
 
 // ReadTables lends the connection.

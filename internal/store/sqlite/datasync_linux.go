@@ -69,10 +69,10 @@ type (
 	ioWrite = func(tls *libc.TLS, file, from uintptr, n int32, at int64) int32
 )
 
-// pointed returns what an address of the engine's points to.
+// pointed returns the bytes that an address of the engine's points to.
 func pointed[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
-// pointerTo returns what the engine calls a function by, which must not be a closure:
+// pointerTo returns the pointer by which the engine calls a function, which must not be a closure:
 // nothing but the engine would refer to it.
 func pointerTo[F any](f F) uintptr { return *(*uintptr)(unsafe.Pointer(&f)) }
 

@@ -272,7 +272,7 @@ func queryInt(conn *sqlite.Conn, query string, args ...any) (v int64, err error)
 	return v, err
 }
 
-// asDamaged makes what the engine calls corrupt a core.ErrDamaged.
+// asDamaged turns the engine's errors of corruption into core.ErrDamaged.
 func asDamaged(err error) error {
 	switch sqlite.ErrCode(err).ToPrimary() {
 	case sqlite.ResultCorrupt, sqlite.ResultNotADB:

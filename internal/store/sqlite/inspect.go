@@ -10,7 +10,7 @@ import (
 	"zombiezen.com/go/sqlite"
 )
 
-// Inspection is what a look at a store's file shows.
+// Inspection is the result of looking at a store's file.
 type Inspection struct {
 	SchemaVersion int
 	tables.Census

@@ -5,7 +5,7 @@ import "github.com/rimewatch/rimewatch/internal/store/tables"
 // applicationID marks the file as ours ("RIMW").
 const applicationID = 0x52494d57
 
-// schema is what a fresh file gets: the tables of every engine, and those of this
+// schema is the schema of a fresh file: the tables of every engine, and those of this
 // one. A copy gets the triggers when its rows are there.
 const schema = tables.Schema + ownTables + triggers
 

@@ -15,7 +15,7 @@ import (
 // object is a table, an index, a trigger or a view of a file.
 type object struct{ kind, name, table, sql string }
 
-// objectsOf returns what a file is made of, in the order in which it was made.
+// objectsOf returns the objects of a file's schema, in the order in which they were made.
 func objectsOf(conn *sqlite.Conn) (list []object, err error) {
 	const query = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
 	err = sqlitex.ExecuteTransient(conn, query, &sqlitex.ExecOptions{ResultFunc: func(s *sqlite.Stmt) error {
@@ -49,7 +49,7 @@ func strange(conn *sqlite.Conn, version int) (problems []string, unread bool, er
 	return problems, unread, nil
 }
 
-// made returns what a database is made of that build makes.
+// made returns the objects of a database that build makes.
 func made(build func(*sqlite.Conn) error) (list []object, err error) {
 	mem, err := sqlite.OpenConn(":memory:", sqlite.OpenReadWrite|sqlite.OpenCreate)
 	if err != nil {
@@ -62,7 +62,7 @@ func made(build func(*sqlite.Conn) error) (list []object, err error) {
 	return objectsOf(mem)
 }
 
-// upgraded returns what a file of an older version is made of once it is brought up to
+// upgraded returns the objects of a file of an older version once it is brought up to
 // date.
 func upgraded(found []object, version int) ([]object, error) {
 	steps, err := tables.Current.Steps(version)
