@@ -55,7 +55,7 @@ type said struct {
 	what attribute
 }
 
-// attributesOf finds what in a payload is about the sender itself.
+// attributesOf finds the attributes of the sender itself in a payload.
 func attributesOf(found []leaf) (list []said) {
 	for i := range attributes {
 		a := &attributes[i]
@@ -66,7 +66,7 @@ func attributesOf(found []leaf) (list []said) {
 	return list
 }
 
-// attributes fills in what is known of the device itself.
+// attributes fills in the attributes of the device itself.
 func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
 	for _, x := range attributesOf(found) {
 		d.note(x.what, x.value, x.saidUnit(), x.bare())
@@ -83,7 +83,7 @@ func (m *Mapper) attributes(env *environment, found []leaf, d *Device) {
 	d.Firmware = rimewatch.NameFrom(d.Firmware)
 }
 
-// ruled are the attributes that templates have rules for, and ruledUnits what their values are in.
+// ruled are the attributes that templates have rules for, and ruledUnits the units of their values.
 var (
 	ruled      = map[string]attribute{batteryPct: charge, batteryVolts: voltage, batteryLow: isLow, rssiDBm: signal, firmwareVersion: firmware}
 	ruledUnits = map[string]string{batteryPct: "%"}
@@ -116,12 +116,12 @@ func (l *leaf) saidUnit() string {
 	return l.unit
 }
 
-// bare reports whether a name says the battery, and not what of it.
+// bare reports whether a name says the battery, and not which property of it.
 func (l *leaf) bare() bool {
 	return l.squeezed == "battery" || l.squeezed == "batt" || l.squeezed == "bat"
 }
 
-// note takes a value as an attribute; what it cannot be is left out. A share goes before volts.
+// note takes a value as an attribute; impossible values are left out. A share goes before volts.
 func (d *Device) note(what attribute, v any, unit string, bare bool) {
 	switch n, _, err := number(v); what {
 	case charge:
@@ -184,7 +184,7 @@ func share(v any, unit string, bare bool) (pct float64, ok bool) {
 	return n, unit == "" && n == float64(int(n)) && (n > 5 || !bare)
 }
 
-// cellVolts reads the voltage of what is called the battery: by its unit, or as no share of
+// cellVolts reads a voltage under the name of the battery: by its unit, or as no share of
 // a charge is and a lithium cell or two others show.
 func cellVolts(v any, unit string) (volts float64, ok bool) {
 	n, own, err := number(v)

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Result is what was found in a payload.
+// Result are the items and problems of a payload.
 type Result struct {
 	Template  string // the name of the one that was used
 	Created   bool   // as the template has it
@@ -22,10 +22,10 @@ type Result struct {
 	Items     []Item
 }
 
-// Item is what one sender measured at one moment.
+// Item are the measurements of one sender at one moment.
 type Item struct {
-	ID    string // what the sender calls itself; "" when it does not say
-	Part  string // what tells a sensor of the sender from its others; "" = the sender itself
+	ID    string // the sender's own name; "" without one
+	Part  string // the name of a sensor within the sender; "" = the sender itself
 	Label string // its name for people
 	At    rimewatch.Time
 	// Unset is why a time that came with it can be none, as Sentence.Stored returns it,
@@ -44,10 +44,10 @@ type Item struct {
 	Values        []Value // everything that could be bound
 }
 
-// Name returns what the sender, or the sensor of it, calls itself.
+// Name returns the name of the sender, or of its sensor.
 func (x *Item) Name() string { return NameOf(x.ID, x.Part) }
 
-// NameOf returns what a sensor of a sender is called.
+// NameOf returns the name of a sender's sensor.
 func NameOf(id, part string) string {
 	if part == "" {
 		return id
@@ -55,7 +55,7 @@ func NameOf(id, part string) string {
 	return id + "/" + part
 }
 
-// Device is what a sender says of its own state; nil and "" are absent.
+// Device is a sender's report of its own state; nil and "" are absent.
 type Device struct {
 	BatteryPct, RSSI *float64
 	BatteryLow       *bool // by its own word
@@ -81,7 +81,7 @@ func (r *Reading) Empty() bool { return r.Reading.Empty() }
 type Field struct {
 	Name       string
 	Expression string
-	Found      any // what the expression returned
+	Found      any // the result of the expression
 	Problem    string
 	// Sent is true where there is a value, whether or not it can be used.
 	Sent bool
@@ -90,7 +90,7 @@ type Field struct {
 // LeftOut reports whether something was sent that is not stored as a measurement.
 func (f *Field) LeftOut() bool { return f.Sent && f.Problem != "" }
 
-// FoundText is what the expression returned, shortened for people.
+// FoundText is the result of the expression, shortened for people.
 func (f *Field) FoundText() string {
 	switch v := f.Found.(type) {
 	case nil:
@@ -131,10 +131,10 @@ func NewBinding(serial string, rules map[string]Rule) (*Binding, error) {
 	return &Binding{Serial: serial, rules: m.fields}, nil
 }
 
-// HasRules reports whether the binding says itself what is read.
+// HasRules reports whether the binding has rules of its own.
 func (b *Binding) HasRules() bool { return len(b.rules) > 0 }
 
-// Bound returns the bindings of what a sender calls itself, or of a sensor of it.
+// Bound returns the bindings of a sender's name, or of its sensor's.
 type Bound func(id, part string) []*Binding
 
 // matches reports whether a payload is of the kind that the template is for.
@@ -206,7 +206,7 @@ func (p parts) add(id, part string) {
 	p[id] = part
 }
 
-// beside reports whether a part of a sender has others beside it.
+// beside reports whether a sensor of a sender is one of several.
 func (p parts) beside(id, part string) bool { return part != "" && p != nil && p[id] == "" }
 
 // elements returns the elements of a list: of pairs by their keys, so that the
@@ -348,7 +348,7 @@ func (s *senses) keep(bindings []*Binding) {
 	}
 }
 
-// called returns what a sensor is called among those of its sender.
+// called returns a sensor's name among those of its sender.
 func (s *senses) called(own *sensor) string { return joined(s.whole, own.local) }
 
 func joined(a, b string) string {
@@ -430,7 +430,7 @@ func (s *senses) apart(items []Item, x *Item, bindings []*Binding, alone bool, b
 	return items, own
 }
 
-// partName bounds what a sensor of a sender is called, so that two never become one.
+// partName bounds the name of a sensor within its sender, so that two never become one.
 func partName(part string) string {
 	if len(part) > mostPart {
 		part = fmt.Sprintf("%s~%08x", clip(part[:mostPart/2], mostPart/2), crc32.ChecksumIEEE([]byte(part)))
@@ -470,7 +470,7 @@ func whichAccept(list []*Binding, local string, alone bool) (those []*Binding) {
 	return those
 }
 
-// recognise reads what the template's rules and the names of members say.
+// recognise reads values by the template's rules and the names of members.
 func (m *Mapper) recognise(env *environment, found []leaf) senses {
 	r := readRules(env, nil, m.fields)
 	done := map[string]bool{}
@@ -487,7 +487,7 @@ func (m *Mapper) recognise(env *environment, found []leaf) senses {
 	return s
 }
 
-// beside adds what was recognised beside the values that rules have chosen.
+// beside adds recognised values to those that rules have chosen.
 func (r *Reading) beside(s *senses, alone bool) {
 	rules := Reading{Fields: r.Fields}
 	chosen := rules.chose
@@ -528,7 +528,7 @@ func (r *Reading) clone() Reading {
 	return c
 }
 
-// sense adds what a sensor measured.
+// sense adds a sensor's measurements.
 func (r *Reading) sense(s *sensor) {
 	for f, v := range s.reading.Reading.All() {
 		r.Reading.Set(f, v)
@@ -557,7 +557,7 @@ func (r *Reading) dying() {
 	}
 }
 
-// explain lists what a binding can name.
+// explain lists the members that a binding can name.
 func (x *Item) explain(all []leaf) {
 	for i := range all {
 		if v, _, err := number(all[i].value); err == nil && len(x.Values) < maxValues {
@@ -580,7 +580,7 @@ func plainID(s string) string {
 	}, s)
 }
 
-// Bounds of what is kept of an item.
+// Bounds of the kept parts of an item.
 const (
 	maxID     = 128 // bytes
 	maxValues = 100
@@ -688,7 +688,7 @@ func (r *rule) store(env *environment, v any, l *leaf, into *rimewatch.Reading) 
 	}
 	if l != nil {
 		if u, ok := units[unitKey(l.unit)]; ok && u.to == r.field.Info().Unit {
-			unit = l.unit // it knows better than whoever chose it
+			unit = l.unit // the payload's own unit counts more than the chosen one
 		}
 	}
 	return store(r.field, n, unit, into)

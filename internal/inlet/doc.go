@@ -1,4 +1,4 @@
-// Package inlet turns what other people's devices and gateways send into
+// Package inlet turns payloads of other people's devices and gateways into
 // readings. It is pure: a payload, a template and bindings in; readings out,
 // each field with the expression that it came from and why it is absent.
 //
@@ -23,7 +23,7 @@
 //
 // # Bindings
 //
-// A Binding ties what a sender calls itself to a device's serial, and may say
+// A Binding ties a sender's name to a device's serial, and may say
 // which value is which measurement. Several bindings of one sender are several
 // devices, such as the probes of one logger.
 package inlet

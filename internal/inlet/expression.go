@@ -17,7 +17,7 @@ const (
 )
 
 // allowed are the functions of the language that neither loop with a predicate
-// nor make a value larger than what they are given.
+// nor make a value larger than their input.
 var allowed = []string{"len", "abs", "ceil", "floor", "round", "int", "float", "string", "trim", "trimPrefix", "trimSuffix",
 	"upper", "lower", "split", "indexOf", "lastIndexOf", "hasPrefix", "hasSuffix", "max", "min", "first", "last", "get", "fromJSON", "concat", "toPairs"}
 
@@ -40,14 +40,14 @@ type environment struct {
 	vm       vm.VM
 }
 
-// scope is what an expression may name.
+// scope are the names that an expression may use.
 type scope struct {
 	Payload any            `expr:"payload"`
 	Item    any            `expr:"item"`   // one of what each returned
 	Topic   []any          `expr:"topic"`  // its parts
 	Path    string         `expr:"path"`   // the topic
 	Query   map[string]any `expr:"query"`  // of the URL
-	Client  string         `expr:"client"` // the name of whoever published it, "" = it has none
+	Client  string         `expr:"client"` // the publisher's name, "" = none
 }
 
 func newEnvironment(p *Payload, body any) *environment {
@@ -87,7 +87,7 @@ func compile(source string) (*expression, error) {
 	return &expression{source, program}, nil
 }
 
-// guard looks for what a template may not use.
+// guard refuses the functions that a template may not use.
 type guard struct{ found error }
 
 // Visit implements ast.Visitor.
@@ -116,8 +116,8 @@ func (x *expression) run(env *environment) (v any, err error) {
 	return v, nil
 }
 
-// uncalculated returns in our words what kept an expression from a value, and behind them
-// what the library says.
+// uncalculated returns in our words why an expression has no value, followed by the library's
+// message.
 func uncalculated(err error) error {
 	reason, _, _ := strings.Cut(err.Error(), " (1:") // where in the expression
 	reason = clip(reason, mostOfLibrary)

@@ -24,12 +24,12 @@ type leaf struct {
 	path     string // an expression that returns it
 	key      string // as the sender wrote it
 	squeezed string // its key: lower case, letters and digits only
-	name            // what the key says
+	name            // by the key
 	depth    int
 	value    any
 	unit     string // that its text, its name or its neighbour says
 	measured bool   // the unit is the value's own, or the neighbour's of this value alone
-	scaled   bool   // an integer of which nobody says how many of it are one
+	scaled   bool   // an integer in unknown fractions of a unit
 	inProbe  bool   // the object around it is called a probe
 	listed   bool   // an element of a list
 	inList   bool   // that, or of one
@@ -40,7 +40,7 @@ type leaf struct {
 	place, label string
 }
 
-// leaves returns what is in v, in the order of the names, so that the same
+// leaves returns the leaves of v, in the order of the names, so that the same
 // payload is always read the same way.
 func leaves(path string, v any) []leaf {
 	w := leafWalk{}
@@ -142,10 +142,10 @@ func (w *leafWalk) object(at leaf, v map[string]any) {
 	}
 }
 
-// unitNames are members that are called by the unit of what the object around them is.
+// unitNames are members that are named after the unit of the object around them.
 var unitNames = []string{"c", "f", "k", "C", "F", "K", "celsius", "fahrenheit", "kelvin"}
 
-// senseCAP are the numbers by which SenseCAP names what was measured.
+// senseCAP are SenseCAP's numbers of measurements.
 var senseCAP = map[string]string{"4097": "air temperature", "4098": "air humidity", "4102": "soil temperature"}
 
 // wrappers are names of objects that only wrap others.
@@ -204,7 +204,7 @@ func isAddress(name string, value any) bool {
 	return slices.Contains(bare, name)
 }
 
-// addressOf returns what an object says that it is of, beside what it measures. owns is
+// addressOf returns an object's own address, besides its measurements. owns is
 // false for one that only wraps, whose id may be the message's.
 func addressOf(v map[string]any, keys []string, named string, owns bool) (address, label string) {
 	for _, k := range keys {
@@ -225,7 +225,7 @@ func addressOf(v map[string]any, keys []string, named string, owns bool) (addres
 	return address, label
 }
 
-// shortText returns what names something: a short text, or a number as it is written.
+// shortText returns a name: a short text, or a number as it is written.
 func shortText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -403,7 +403,7 @@ func numeric(l *leaf) bool {
 	return err == nil
 }
 
-// near reports whether a leaf may say what a whole payload is about.
+// near reports whether a leaf may name the subject of a whole payload.
 func near(l *leaf) bool {
 	if l.depth > 3 {
 		return false

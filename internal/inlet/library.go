@@ -13,7 +13,7 @@ import (
 //go:embed templates/*.json
 var templates embed.FS
 
-// Auto is the name of the template that finds out what a payload is.
+// Auto is the name of the template that recognises the form of a payload.
 const Auto = "auto"
 
 // Library holds the built-in templates.
@@ -303,8 +303,8 @@ func named(found []leaf, l *leaf) (id, part string) {
 	return id, ""
 }
 
-// apartBy returns what tells an element of a list from the others of its sender: a number
-// or an address, or else what people call it.
+// apartBy returns the part of a list's element that distinguishes it from the others of its
+// sender: a number or an address, or else its name for people.
 func apartBy(found []leaf) string {
 	label := ""
 	for i := range found {
@@ -320,10 +320,10 @@ func apartBy(found []leaf) string {
 	return label
 }
 
-// besides are the members that tell the sensors of a sender apart, which names itself beside them.
+// besides are the members that distinguish the sensors of a sender that names itself, too.
 var besides = [...]string{"channel slaveid", "sensorid probeid nodeid", "ch slave node slot input endpoint shelf", "probe point position", "sensorno sensornumber probeno probenumber nodeno nodenumber unitno unitnumber"}
 
-// tagOf returns what tells apart the sensors that publish under one topic.
+// tagOf returns the tag that distinguishes the sensors of one topic.
 func tagOf(found []leaf) *leaf {
 	return wanted{[]string{"tag tagname", "point", "sensorname", "label", "location"}}.find(found, near)
 }

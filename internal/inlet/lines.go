@@ -43,7 +43,7 @@ type series struct {
 	scaled          bool // integers in it count in small parts of one: of a later line they may not
 	board           []step
 	sensors         []lineSensor
-	named           []Field // what is in them and not taken
+	named           []Field // members that were not taken
 }
 
 // lineSensor is how the values of one of a series' sensors are read.
@@ -356,7 +356,7 @@ func newSeries(key string, fields []lineField) *series {
 	return s
 }
 
-// read finds out what the fields of a series are, by their units and names.
+// read recognises the fields of a series, by their units and names.
 func (s *series) read(found []leaf, entity bool) {
 	done := map[string]bool{}
 	sensed := recognise(found, done)
@@ -460,7 +460,7 @@ func valueOf(v lineprotocol.Value) (x lineValue) {
 	return x
 }
 
-// theirs is what the library says of a line, without where in it: it is decoded alone.
+// theirs is the library's message about a line, without the place: the line is decoded alone.
 func theirs(err error) string {
 	var e *lineprotocol.DecodeError
 	if errors.As(err, &e) {

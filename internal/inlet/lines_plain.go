@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// lineValue is what a field of a line holds: a number, yes or no, both (0 and 1),
+// lineValue is the value of a line's field: a number, yes or no, both (0 and 1),
 // or neither.
 type lineValue struct {
 	text            string // shortened, where it was a text
@@ -52,7 +52,7 @@ func (r *LineReader) plain(line []byte) (s *series, moment []byte) {
 	return r.known[string(key)], moment
 }
 
-// know remembers what was found out of the series of a line that is plain.
+// know remembers the recognised series of a plain line.
 func (r *LineReader) know(s *series) {
 	if len(r.plainKey) == 0 {
 		return

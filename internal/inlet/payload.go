@@ -14,7 +14,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Bounds of what is decoded.
+// Bounds of decoded payloads.
 const (
 	MaxPayload = 1 << 20 // bytes
 	maxPlain   = 64      // bytes of a body that is one plain value
@@ -23,7 +23,7 @@ const (
 	mostRepaired = 64 << 10 // bytes of a body in which values that are no JSON are looked for
 )
 
-// Payload is what a sender sent, with what is known about its way here.
+// Payload is a sender's message, with the facts of its way here.
 type Payload struct {
 	Body     []byte
 	Topic    string            // over MQTT
@@ -31,7 +31,7 @@ type Payload struct {
 	Query    map[string]string // of the URL, over HTTP
 	Received rimewatch.Time
 	Zone     *time.Location // of times without one; nil = they are refused
-	Retained bool           // a broker had kept it, nobody knows for how long
+	Retained bool           // a broker had kept it, for an unknown time
 	Explain  bool           // list everything that could be bound
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// problem is an error whose words are written in the language of whoever reads
+// problem is an error whose words are written in the language of the person who reads
 // them.
 type problem struct{ rimewatch.Sentence }
 
@@ -20,7 +20,7 @@ func errTooMany() error { return fail("more than %d readings in one payload", ma
 // mostOfLibrary is how much of a library's own words, bytes, is said behind ours.
 const mostOfLibrary = 160
 
-// sentenceOf returns what an error says.
+// sentenceOf returns the sentence of an error.
 func sentenceOf(err error) rimewatch.Sentence {
 	var p problem
 	if errors.As(err, &p) {
@@ -33,12 +33,12 @@ func sentenceOf(err error) rimewatch.Sentence {
 // returns it.
 func reason(err error) string { return sentenceOf(err).Stored() }
 
-// within puts what an error says into a sentence.
+// within puts the text of an error into a sentence.
 func within(format string, err error) string {
 	return rimewatch.Sentencef(format, sentenceOf(err)).Stored()
 }
 
-// invalid is the refusal of a template's member for what an error says.
+// invalid is the refusal of a template's member with the text of an error.
 func invalid(member string, err error) *rimewatch.Error {
 	return rimewatch.Invalid(member, "%v", sentenceOf(err))
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// sensor is one temperature of a board, with what was measured at the same place.
+// sensor is one temperature of a board, with the other measurements of the same place.
 type sensor struct {
-	local      string // what tells it from the others of its board; "" = nothing has to
+	local      string // its name within the board; "" = it is the only one
 	path       string // of the temperature
-	key, label string // of it, and what people call it
+	key, label string // of it, and its name for people
 	reading    Reading
 
 	temp, humidity *leaf
 }
 
-// senses is what was recognised in the leaves of a payload, or of a part of it.
+// senses are the recognised leaves of a payload, or of a part of it.
 type senses struct {
 	sensors []sensor // one or several, none of which goes before the others
 	lower   []sensor // those that others go before
@@ -28,7 +28,7 @@ type senses struct {
 	whole   string   // the part of the sender that this is, where the sender is bound as a whole
 }
 
-// recognise finds out what leaves measure: their units decide what they are, their names
+// recognise finds the measurements of leaves: their units decide the quantity, their names
 // which. done are the measurements and observations that rules have read.
 func recognise(found []leaf, done map[string]bool) (s senses) {
 	r := &s.board
@@ -73,7 +73,7 @@ func (r *Reading) own(l *leaf, done map[string]bool) {
 	}
 }
 
-// state takes what is true or false of a door, a compressor or a defrost.
+// state takes a yes or no of a door, a compressor or a defrost.
 func (r *Reading) state(l *leaf, done map[string]bool) {
 	x, ok := rimewatch.FlagByName(l.key)
 	yes, is := truth(l.value)
@@ -298,7 +298,7 @@ func (s *senses) temperatures(found []leaf, own bool) {
 	}
 }
 
-// has reports whether a value is among what was read.
+// has reports whether a value was read.
 func (r *Reading) has(path string) bool {
 	return slices.ContainsFunc(r.Fields, func(f Field) bool { return f.Expression == path })
 }
@@ -308,7 +308,7 @@ func (r *Reading) leave(f rimewatch.Field, l *leaf, problem string) {
 	r.Fields = append(r.Fields, Field{Name: f.String(), Expression: l.path, Found: l.value, Sent: true, Problem: problem})
 }
 
-// local returns what tells a leaf from others of its kind on its board.
+// local returns the name that distinguishes a leaf from others of its kind on its board.
 func (l *leaf) local() string {
 	local := ""
 	for _, part := range [...]string{l.address, l.where, l.rest} {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// nameRepeated names what was read under a name that an object has more than once,
+// nameRepeated names values that were read under a name that an object has more than once,
 // of which JSON leaves the last.
 func (r *Reading) nameRepeated(keys map[string]bool) {
 	if len(keys) == 0 {

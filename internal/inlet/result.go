@@ -14,7 +14,7 @@ type ResultJSON struct {
 	Items    []ItemJSON `json:"items"`
 }
 
-// ItemJSON is what one sender measured at one moment.
+// ItemJSON are the measurements of one sender at one moment.
 type ItemJSON struct {
 	ExternalID string             `json:"external_id" doc:"What the sender calls itself; of one of its sensors, with what tells that from the others."`
 	Board      string             `json:"board" doc:"What the board is called that the sensor is of, which may have others; empty where it is a sender of its own."`

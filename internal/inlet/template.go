@@ -34,7 +34,7 @@ type Template struct {
 	// Each returns a list of which each element is a reading of its own; its
 	// element is item in the other expressions.
 	Each string `json:"each,omitempty"`
-	// ID returns what the sender calls the device.
+	// ID returns the sender's name of the device.
 	ID string `json:"id,omitempty"`
 	// Part returns what tells the sensor from the others of that device, such as a channel.
 	Part string `json:"part,omitempty"`
@@ -45,7 +45,7 @@ type Template struct {
 	// Auto returns an object whose members are recognised by their names.
 	Auto string `json:"auto,omitempty"`
 	// Fields are measurements and observations by their names; they go before
-	// what Auto recognises.
+	// the values that Auto recognises.
 	Fields map[string]Rule `json:"fields,omitempty"`
 	// Habit is how such senders report, which silence is judged by: sleeps (until something
 	// changes) or lorawan; "" = by what each of them does.

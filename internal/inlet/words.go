@@ -33,7 +33,7 @@ const (
 	thousandth
 )
 
-// vocabulary are the words of names with what they say. Any other word says where a
+// vocabulary are the words of names with their meanings. Any other word says where a
 // sensor is: it is the name of a place.
 var vocabulary = func() map[string]kind {
 	list := map[kind]string{
@@ -78,7 +78,7 @@ var vocabulary = func() map[string]kind {
 // tempc, exttemp.
 var stems = []string{"temperature", "temp", "humidity", "humid"}
 
-// name is what a name says.
+// name is the meaning of a name.
 type name struct {
 	kind kind
 	unit string // C, F or K, "" = it says none
@@ -96,7 +96,7 @@ type name struct {
 	parts                     kind // of its unit that it counts: tenth and smaller
 }
 
-// read finds out what a name says. Its words end at signs, digits and capitals.
+// read finds the meaning of a name. Its words end at signs, digits and capitals.
 func read(key string) (n name) {
 	n.plain, n.known = true, true
 	eachWord(key, func(w string) {

@@ -1,5 +1,5 @@
-// Package publish holds what a commit of the write path means to those who
-// listen: the stream and the notifications.
+// Package publish defines the effects of a commit of the write path for its listeners:
+// the stream and the notifications.
 package publish
 
 import (

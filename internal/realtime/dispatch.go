@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// queue is what was published and not dispatched yet.
+// queue are the commits that were published and not dispatched yet.
 type queue struct {
 	mu       sync.Mutex
 	readings waiting[queued]
@@ -20,7 +20,7 @@ type queue struct {
 	alerts   waiting[alertEvent]
 }
 
-// waiting is what waits of one sort.
+// waiting are the queued events of one sort.
 type waiting[T any] struct {
 	list  []T
 	cutAt int // so many are too many
@@ -38,7 +38,7 @@ func (b *waiting[T]) cut(key func(*T) (id int64, at rimewatch.Time)) (dropped in
 	return before - len(b.list)
 }
 
-// swap exchanges what waits for an empty list.
+// swap exchanges the queued events for an empty list.
 func (b *waiting[T]) swap(empty *waiting[T]) {
 	clear(empty.list)
 	if cap(empty.list) > queueKept {
@@ -63,7 +63,7 @@ type alertEvent struct {
 // queueKept is how many of each sort may wait for the dispatcher one by one.
 const queueKept = 1 << 16
 
-// Publish implements ingest.Publisher. What it brings waits in a queue; where more
+// Publish implements ingest.Publisher. The events wait in a queue; where more
 // waits than the dispatcher can be behind for any good reason, only the newest
 // reading and event of each device and the newest event of each alert are kept: an
 // event holds all of its device or alert.
@@ -100,7 +100,7 @@ func (h *Hub) Publish(p *publish.Commit) {
 	}
 }
 
-// newestOf keeps what is newest of each id, in order; of equals it is the last.
+// newestOf keeps the newest element of each id, in order; of equals the last.
 func newestOf[T any](list []T, key func(*T) (id int64, at rimewatch.Time)) []T {
 	type place struct {
 		at rimewatch.Time
@@ -123,7 +123,7 @@ func newestOf[T any](list []T, key func(*T) (id int64, at rimewatch.Time)) []T {
 	return kept
 }
 
-// swap takes what waits and leaves the empty queue that it is given.
+// swap takes the queue and leaves the empty one that it is given.
 func (q *queue) swap(empty *queue) {
 	q.mu.Lock()
 	q.readings.swap(&empty.readings)
@@ -152,7 +152,7 @@ func (h *Hub) dispatch() {
 	}
 }
 
-// distribute brings what was published into the rooms.
+// distribute brings the published events into the rooms.
 func (h *Hub) distribute(q *queue) {
 	var r *room
 	for i := range q.readings.list {
@@ -198,7 +198,7 @@ func (h *Hub) deviceEvent(e *publish.Device) {
 	if !ok {
 		return // its end is among the events to come
 	}
-	if e.Left != nil { // who may not see where it is now is told that it is gone, and not where to
+	if e.Left != nil { // subscribers who may not see its new site learn that it is gone, and not where
 		was := rimewatch.DeviceView{Device: v.Device, Live: gone}
 		was.SiteID, was.Site = *e.Left, nil
 		emit(publish.DeviceDeleted, &was, &v.SiteID)
@@ -239,7 +239,7 @@ func (h *Hub) alertEvent(e *alertEvent) {
 	}, string(e.Kind), body, write)
 }
 
-// flush sends what the rooms have gathered and is due. It returns how long the
+// flush sends the due batches of the rooms. It returns how long the
 // next one takes to be due, if any has something.
 func (h *Hub) flush(now time.Time) (wait time.Duration, some bool) {
 	h.eachRoom(func(r *room) {

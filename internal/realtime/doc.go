@@ -3,7 +3,7 @@
 //
 // # From a commit to a screen
 //
-// The writer of the commits calls Publish, which copies what it is given into a
+// The writer of the commits calls Publish, which copies its argument into a
 // queue and returns: a few nanoseconds a reading, and nothing at all while
 // nobody listens. The dispatcher, one goroutine, sorts the queue by workspace
 // into rooms and encodes each event once, as a finished WebSocket frame (an alert once

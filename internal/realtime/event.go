@@ -24,7 +24,7 @@ const (
 
 var channelNames = [numChannels]string{"devices", "readings", "alerts", "summary", "events"}
 
-// channelScopes are what a subscription to each channel needs.
+// channelScopes are the scopes that a subscription to each channel needs.
 var channelScopes = [numChannels]rimewatch.Scopes{
 	devices: rimewatch.ScopeDevicesRead, readings: rimewatch.ScopeReadingsRead,
 	alerts: rimewatch.ScopeAlertsRead, summary: rimewatch.ScopeDevicesRead, events: rimewatch.ScopeEventsRead,
@@ -89,7 +89,7 @@ func (e *event) in(l rimewatch.Locale) []byte {
 	return f
 }
 
-// batch is what a room sends of readings at one time. frames holds the frames
+// batch are the readings that a room sends at one time. frames are the frames
 // of all of them, that of number i up to ends[i].
 type batch struct {
 	readings []reading

@@ -64,7 +64,7 @@ func (h *Hub) tellEvents() {
 		for s.after < s.through && h.ctx.Err() == nil {
 			list, err := h.cfg.Store.Events(h.ctx, workspaceID, s.after, eventRows)
 			if err != nil || len(list) == 0 {
-				r.skip(events) // who comes back is told that something may be missing
+				r.skip(events) // clients that come back learn that something may be missing
 				if err != nil {
 					h.log.Error("events for the stream", "workspace", workspaceID, "err", err)
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// Store is what the hub asks of a store.
+// Store has the methods of a store that the hub calls.
 type Store interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	Identity(deviceID int64) *store.Identity
@@ -62,7 +62,7 @@ type Hub struct {
 	ctx     context.Context // of the goroutines
 	cancel  context.CancelFunc
 	workers sync.WaitGroup
-	open    sync.WaitGroup // sockets, and what writes to or closes them
+	open    sync.WaitGroup // sockets, and the goroutines that write to or close them
 }
 
 // New makes a hub; Start brings it to life.
@@ -143,7 +143,7 @@ func (h *Hub) Revoke(tokenID int64) {
 	}
 }
 
-// sourcesOf are what a socket counts against.
+// sourcesOf returns the bounds that a socket counts against.
 func sourcesOf(p *account.Principal, addr netip.Addr) (who, where any) {
 	type token int64
 	type person int64
@@ -179,7 +179,7 @@ func (h *Hub) admit(p *account.Principal, addr netip.Addr) error {
 	return nil
 }
 
-// leave gives back what admit reserved.
+// leave returns the places that admit reserved.
 func (h *Hub) leave(p *account.Principal, addr netip.Addr) {
 	who, where := sourcesOf(p, addr)
 	h.mu.Lock()
@@ -192,7 +192,7 @@ func (h *Hub) leave(p *account.Principal, addr netip.Addr) {
 }
 
 // attach makes a connection a socket of its workspace's room; false when the
-// hub is stopping. Whoever attached calls detach once.
+// hub is stopping. The caller of attach calls detach once.
 func (h *Hub) attach(c conn, p account.Principal) (*socket, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -223,7 +223,7 @@ func (h *Hub) detach(s *socket) {
 	h.open.Done()
 }
 
-// find returns a workspace's room, nil when nobody listens.
+// find returns a workspace's room, nil without subscribers.
 func (h *Hub) find(workspaceID int64) *room {
 	h.mu.Lock()
 	defer h.mu.Unlock()

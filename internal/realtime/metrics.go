@@ -2,7 +2,7 @@ package realtime
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// meter counts what the stream does.
+// meter counts the work of the stream.
 type meter struct {
 	frames, merged prometheus.Counter
 	ended          *prometheus.CounterVec

@@ -15,7 +15,7 @@ const (
 	keptReadings = 16_384
 )
 
-// past is what happened in a room lately, and its numbering.
+// past are the recent events of a room, and their numbering.
 type past struct {
 	epoch string
 	seq   uint64 // of the newest event
@@ -88,7 +88,7 @@ func (p *past) dropBatch() {
 // markEvery is how exactly the replay window ends.
 const markEvery = 5 * rimewatch.Second
 
-// forget drops what happened before a moment. It is called every second, with
+// forget drops the events before a moment. It is called every second, with
 // growing moments.
 func (p *past) forget(before rimewatch.Time) {
 	now := before + replayWindow
@@ -121,7 +121,7 @@ func (p *past) covers(at position, c channel) bool {
 	return at.epoch == p.epoch && at.seq <= p.seq && at.seq >= p.floor[c]
 }
 
-// since returns what a subscription missed after a number, in order, and may see by
+// since returns the events that a subscription missed after a number, in order, and may see by
 // where the devices stand today.
 func (p *past) since(after uint64, sub *subscription, today func(deviceID int64) *store.Identity) []item {
 	if sub.channel != readings {

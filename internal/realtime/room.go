@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// replayWindow is how long what happened is kept for those who come back.
+// replayWindow is how long events are kept for clients that come back.
 const replayWindow = 10 * rimewatch.Minute
 
 // room is one workspace with subscribers.
@@ -81,14 +81,14 @@ func (r *room) watches(c channel, now rimewatch.Time) bool {
 	return r.wanted(c, now)
 }
 
-// skip notes that something of a channel happened that nobody is told.
+// skip notes that an event of a channel was not sent.
 func (r *room) skip(c channel) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.past.skip(c)
 }
 
-// subscribe adds a subscription to a socket and sends what it missed.
+// subscribe adds a subscription to a socket and sends the events that it missed.
 func (r *room) subscribe(s *socket, sub *subscription, since string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *room) subscribe(s *socket, sub *subscription, since string) {
 	at := r.past.seq
 	recovered := false
 	if p, ok := parseID(since); ok && r.past.covers(p, sub.channel) && s.mayReplay() {
-		// What was missed comes after this message, so that the position it gives
+		// Missed events come after this message, so that the position in it
 		// is the one before.
 		at, recovered = p.seq, true
 	}
@@ -205,7 +205,7 @@ const (
 	coalesceAbove = 256
 )
 
-// flush sends what was gathered when its time has come. It returns how long that
+// flush sends the gathered events when their time has come. It returns how long that
 // takes, 0 when nothing waits.
 func (r *room) flush(now time.Time) time.Duration {
 	r.mu.Lock()
@@ -220,7 +220,7 @@ func (r *room) flush(now time.Time) time.Duration {
 	return 0
 }
 
-// send numbers, encodes and sends what was gathered.
+// send numbers, encodes and sends the gathered events.
 func (r *room) send(now time.Time) {
 	if len(r.gathered) == 0 {
 		return
@@ -275,7 +275,7 @@ func (r *room) deliver(list []reading) (n int) {
 	return n
 }
 
-// tick sends the summary where it has changed and forgets what is too old. It
+// tick sends the summary where it has changed and forgets events that are too old. It
 // reports whether the room is still needed.
 func (r *room) tick(now rimewatch.Time) bool {
 	r.mu.Lock()

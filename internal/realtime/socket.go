@@ -19,7 +19,7 @@ import (
 // conn is a connection as the hub sees it.
 type conn interface {
 	// Write sends whole frames. It may block, but not for ever. It answers
-	// errEnded once a close frame has gone, whoever began to close.
+	// errEnded once a close frame has gone, from either side.
 	Write(frames []byte) error
 	// Close sends a close frame, waits a little for the peer's and closes. It
 	// blocks until then.
@@ -48,7 +48,7 @@ var (
 	closeByPeer          = closing{0, "by the peer"}
 )
 
-// The bounds of what waits for a socket.
+// The bounds of a socket's queue.
 const (
 	// compactFrom is how much may wait before older readings of a device give
 	// way to newer ones.
@@ -56,7 +56,7 @@ const (
 	// maxWaitingEvents is more than a replay ever has.
 	maxWaitingEvents   = 2 * keptEvents
 	maxWaitingReadings = 100_000
-	// chunkSize is about what one write takes of a queue of small frames.
+	// chunkSize is about the size of one write from a queue of small frames.
 	chunkSize = 32 << 10
 )
 
@@ -179,7 +179,7 @@ func (s *socket) send(it item) {
 	s.begin()
 }
 
-// mayReplay reports whether what was missed may wait behind what waits already. A
+// mayReplay reports whether missed events may be queued behind those that wait already. A
 // peer that takes nothing and asks again and again is sent to the REST API.
 func (s *socket) mayReplay() bool {
 	s.mu.Lock()
@@ -187,7 +187,7 @@ func (s *socket) mayReplay() bool {
 	return s.waiting <= maxWaitingReadings
 }
 
-// replay puts in what was missed. It does not count as being slow.
+// replay queues missed events. They do not count as being slow.
 func (s *socket) replay(items []item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -264,7 +264,7 @@ func (s *socket) begin() {
 	}
 }
 
-// write sends what waits, until nothing does. It is the socket's only writer of
+// write sends the queue until it is empty. It is the socket's only writer of
 // events, and lives only while there are some.
 func (s *socket) write() {
 	buf := buffers.Get().(*[]byte)
@@ -361,7 +361,7 @@ func (s *socket) shut(why closing) {
 	s.end(why)
 }
 
-// end closes the socket once; under mu. What waits is not sent any more: the
+// end closes the socket once; under mu. The queue is not sent any more: the
 // client comes back with since.
 func (s *socket) end(why closing) {
 	if s.closed != nil {
@@ -377,7 +377,7 @@ func (s *socket) end(why closing) {
 }
 
 // refuse ends the socket on behalf of its reader, which waits: once it returns,
-// nobody is left to send a close frame.
+// no peer is left to send a close frame.
 func (s *socket) refuse(why closing) {
 	s.mu.Lock()
 	first := s.closed == nil
@@ -415,7 +415,7 @@ const (
 )
 
 // failure is the message that something a client asked for was not done, in the
-// language of whoever listens. id is nil when it is not known.
+// language of the subscriber. id is nil when it is not known.
 func (s *socket) failure(id *int64, e *rimewatch.Error) {
 	e = e.In(phrase.In(s.principal.Locale).Say)
 	b := beginFrame(make([]byte, 0, 192))

@@ -12,7 +12,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
-// The bounds of what a client may ask for.
+// The bounds of a client's requests.
 const (
 	maxSubscriptions = 32
 	maxSerials       = 500
@@ -22,7 +22,7 @@ const (
 	maxMessage = 64 << 10
 )
 
-// subscription is what a socket wants of a channel.
+// subscription is a socket's subscription to a channel.
 type subscription struct {
 	id      int64
 	channel channel
@@ -84,7 +84,7 @@ func (sub *subscription) matchesEvent(e *event) bool {
 	return (sub.severity == "" || sub.severity == e.severity) && (sub.kind == "" || sub.kind == e.kind)
 }
 
-// message is what a client sends.
+// message is a client's message.
 type message struct {
 	op      string
 	id      *int64
@@ -93,7 +93,7 @@ type message struct {
 	since   string
 }
 
-// receive does what a client's message asks for.
+// receive carries out a client's message.
 func (s *socket) receive(text []byte, now time.Time) {
 	s.heard.Store(true)
 	if _, wait := messages().Take(&s.budget, rimewatch.TimeOf(now)); wait > 0 {
@@ -174,7 +174,7 @@ func (sub *subscription) admit(s rimewatch.Scopes, require func(rimewatch.Scopes
 	return nil
 }
 
-// parse reads a message. What could be read is given in any case, so that an
+// parse reads a message. The part that could be read is returned in any case, so that an
 // error can name the id.
 func parse(text []byte) (m message, err error) {
 	var members map[string]json.RawMessage
@@ -220,7 +220,7 @@ func shown(name string) string {
 
 func (m *message) subscribe(members map[string]json.RawMessage, x *rimewatch.Error) {
 	var name string
-	_ = json.Unmarshal(members["channel"], &name) // what is no string is no channel
+	_ = json.Unmarshal(members["channel"], &name) // a value that is no string is no channel
 	var ok bool
 	if m.channel, ok = channelByName(name); !ok {
 		x.With("channel", "must be devices, readings, alerts, summary or events")
@@ -238,7 +238,7 @@ func (m *message) subscribe(members map[string]json.RawMessage, x *rimewatch.Err
 	}
 }
 
-// filters are what each channel can be narrowed by.
+// filters are the filters of each channel.
 var filters = [numChannels][]string{
 	devices:  {"serials", "site_id", "equipment_type"},
 	readings: {"serials", "site_id", "equipment_type"},

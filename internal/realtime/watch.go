@@ -46,7 +46,7 @@ func (h *Hub) tick(now time.Time) {
 	})
 }
 
-// drop gives up a room that nobody needs any more.
+// drop removes a room that is not needed any more.
 func (h *Hub) drop(r *room, now rimewatch.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

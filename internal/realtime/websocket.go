@@ -19,7 +19,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 )
 
-// Subprotocol is what clients name in the handshake.
+// Subprotocol is the name in a client's handshake.
 const Subprotocol = "rimewatch.v1"
 
 // writeTimeout is how long one write may take: a peer that takes nothing for so

@@ -1,4 +1,4 @@
-// Package voice is where Twilio tells which key was pressed in a phone call about
+// Package voice receives from Twilio the key that was pressed in a phone call about
 // alerts. It is not part of the described API: Twilio posts forms and is answered in
 // its own language, TwiML.
 //

@@ -1,5 +1,5 @@
-// Package storetest is what every store must do, as a test that each engine
-// passes. A behaviour that is not here is not promised.
+// Package storetest is the contract of a store, as a test that each engine passes. A
+// behaviour that is not here is not promised.
 package storetest
 
 import (
