@@ -171,7 +171,7 @@ func (c *cluster) addWebhooks(url, secret string) {
 	for i := range clusterWorkspaces {
 		w, err := s.WorkspaceByName(c.t.Context(), fmt.Sprint("W", i))
 		if err == nil {
-			err = s.Channels().Create(c.t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now})
+			err = s.Routing().Channels().Create(c.t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now})
 		}
 		if err != nil {
 			c.t.Fatal(err)

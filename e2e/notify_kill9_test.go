@@ -147,7 +147,7 @@ func addWebhook(t *testing.T, dir, url, secret string) {
 	}
 	now := rimewatch.TimeOf(time.Now())
 	c := rimewatch.Channel{WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now}
-	if err := s.Channels().Create(t.Context(), &c); err != nil {
+	if err := s.Routing().Channels().Create(t.Context(), &c); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {

@@ -48,9 +48,9 @@ func healthy(t *testing.T) (dir string) {
 	u := rimewatch.User{Email: "olga@example.com", Locale: rimewatch.Locale{Units: "c"}, Theme: "dark"}
 	must(s.People().CreateFirstOwner(t.Context(), &w, &u))
 	must(s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "Hall", TimeZone: "UTC"}))
-	must(s.Channels().Create(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "mail", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
-	must(s.AuditWorkspace(t.Context(), w.ID, "first", "x", nil))
-	must(s.AuditWorkspace(t.Context(), w.ID, "second", "x", nil))
+	must(s.Routing().Channels().Create(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "mail", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
+	must(s.Audit().AuditWorkspace(t.Context(), w.ID, "first", "x", nil))
+	must(s.Audit().AuditWorkspace(t.Context(), w.ID, "second", "x", nil))
 	id := s.NewDeviceID()
 	op := &store.DeviceOp{WorkspaceID: w.ID, Serial: "A", Create: &rimewatch.Device{ID: id, WorkspaceID: w.ID, Serial: "A", Name: "A", EquipmentType: "other", SiteID: 1}}
 	must(storetest.Commit(t.Context(), s, &store.Group{Now: now, Devices: []*store.DeviceOp{op}}, &store.Effects{}))
@@ -249,7 +249,7 @@ func stepClock(t *testing.T, dir string) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Config{Path: filepath.Join(dir, sqlite.FileName), ControlOnly: true})
 	if err == nil {
-		err = errors.Join(s.AuditWorkspace(t.Context(), 1, "clock.stepped", "clock", store.Fields{"seconds": 3600}), s.Close())
+		err = errors.Join(s.Audit().AuditWorkspace(t.Context(), 1, "clock.stepped", "clock", store.Fields{"seconds": 3600}), s.Close())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -143,7 +143,7 @@ func TestCommandLineIsAudited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	list, _, err := s.AuditEntries(t.Context(), 1, "", "", store.Page{Limit: 10})
+	list, _, err := s.Audit().AuditEntries(t.Context(), 1, "", "", store.Page{Limit: 10})
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}

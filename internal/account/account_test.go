@@ -100,7 +100,7 @@ func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), sqlite.FileName)
 	st := openStore(t, path)
-	f := &fixture{TB: t, ctx: context.Background(), path: path, store: &counted{Store: st}, audit: st}
+	f := &fixture{TB: t, ctx: context.Background(), path: path, store: &counted{Store: st}, audit: st.Audit()}
 	f.Service = New(Config{Store: f.store, Password: cheap, OnRevoke: func(id int64) { f.revoked = append(f.revoked, id) }})
 	var err error
 	f.ws, err = f.FindWorkspace(f.ctx, "Bakery", true, t0)

@@ -130,7 +130,7 @@ func lapsedNotice(u *rimewatch.User, w store.Withdrawal) notice {
 // brokeGlass logs, audits and mails a sign-in with the password that works without the provider.
 func (s *Service) brokeGlass(ctx context.Context, u *rimewatch.User, client Client, now rimewatch.Time) error {
 	s.log.Warn("the break-glass owner has signed in by password", "user", u.ID, "address", client.Address)
-	if err := s.store.AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.break_glass_used", store.Fields{"address": client.Address}); err != nil {
+	if err := s.store.Audit().AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.break_glass_used", store.Fields{"address": client.Address}); err != nil {
 		return err
 	}
 	all, err := s.store.People().Memberships(ctx, u.ID)

@@ -68,7 +68,7 @@ func (r *refusals) Refused(ctx context.Context, p Principal, x Refusal, now rime
 			}
 		}
 		detail := store.Fields{"code": x.Code, "request": x.Request, "address": x.Address, "in_this_hour": n}
-		if err := r.store.AuditWorkspace(store.WithActor(store.WithAnswer(ctx, nil), who), p.WorkspaceID, "request.refused", subject, detail); err != nil {
+		if err := r.store.Audit().AuditWorkspace(store.WithActor(store.WithAnswer(ctx, nil), who), p.WorkspaceID, "request.refused", subject, detail); err != nil {
 			r.log.Warn("audit a refused request", "workspace", p.WorkspaceID, "error", err)
 		}
 	}

@@ -43,7 +43,7 @@ func (s *Service) CreateSandbox(ctx context.Context, p Principal, devices int, n
 		}
 		return w, "", err
 	}
-	if err := s.store.AuditWorkspace(ctx, own.ID, sandboxMade, sandboxSubject(&w), nil); err != nil {
+	if err := s.store.Audit().AuditWorkspace(ctx, own.ID, sandboxMade, sandboxSubject(&w), nil); err != nil {
 		return w, "", err
 	}
 	_, plain, err = s.CreateToken(ctx, Operator(w.ID), TokenRequest{Name: "Sandbox", Scopes: rimewatch.ScopesSandbox, ExpiresAt: w.DeleteAt}, now)
@@ -52,7 +52,7 @@ func (s *Service) CreateSandbox(ctx context.Context, p Principal, devices int, n
 
 // maySandbox refuses one sandbox more than a workspace may make in 24 h.
 func (s *Service) maySandbox(ctx context.Context, workspaceID int64, now rimewatch.Time) error {
-	made, _, err := s.store.AuditEntries(ctx, workspaceID, sandboxMade, "", store.Page{Limit: rimewatch.SandboxesADay})
+	made, _, err := s.store.Audit().AuditEntries(ctx, workspaceID, sandboxMade, "", store.Page{Limit: rimewatch.SandboxesADay})
 	if err != nil || len(made) < rimewatch.SandboxesADay {
 		return err
 	}
@@ -82,7 +82,7 @@ func (s *Service) EndSandbox(ctx context.Context, p Principal, now rimewatch.Tim
 	if err != nil {
 		return w, err
 	}
-	if err := s.store.AuditWorkspace(ctx, p.WorkspaceID, "sandbox.ended", sandboxSubject(&w), nil); err != nil {
+	if err := s.store.Audit().AuditWorkspace(ctx, p.WorkspaceID, "sandbox.ended", sandboxSubject(&w), nil); err != nil {
 		return w, err
 	}
 	return s.store.UpdateWorkspace(ctx, w.ID, func(w *rimewatch.Workspace) error {

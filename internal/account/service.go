@@ -26,8 +26,8 @@ import (
 // Store has the methods of a store that the service calls.
 type Store interface {
 	store.Control
-	store.Audit
 	store.Answers
+	Audit() store.Audit
 }
 
 // Config of a Service. The zero value of everything but Store is good.

@@ -211,7 +211,7 @@ func (s *Service) classOf(ctx context.Context, u *rimewatch.User, o origin, now 
 // signedIn records a sign-in in the workspaces of a person.
 func (s *Service) signedIn(ctx context.Context, u *rimewatch.User, how string, client Client, now rimewatch.Time) error {
 	s.signIns.remember(origin{u.Email, client.Address}, now)
-	return s.store.AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.signed_in", store.Fields{"address": client.Address, "by": how})
+	return s.store.Audit().AuditUser(store.WithActor(ctx, u.Label()), u.ID, "user.signed_in", store.Fields{"address": client.Address, "by": how})
 }
 
 // refuse records a refused sign-in in the workspaces of a person. Of many in an
@@ -225,7 +225,7 @@ func (s *Service) refuse(ctx context.Context, userID int64, what string, client 
 	if !recorded(n) {
 		return
 	}
-	err := s.store.AuditUser(ctx, userID, "user.sign_in_refused", store.Fields{"address": client.Address, "wrong": what, "in_this_hour": n})
+	err := s.store.Audit().AuditUser(ctx, userID, "user.sign_in_refused", store.Fields{"address": client.Address, "wrong": what, "in_this_hour": n})
 	if err != nil {
 		s.log.Warn("audit a refused sign-in", "user", userID, "error", err)
 	}

@@ -25,7 +25,7 @@ func (a *App) runActs(ctx context.Context) {
 // CarryOut carries out the acts that are due and were not taken back. One that fails for
 // now is tried again at the next call.
 func (a *App) CarryOut(ctx context.Context) error {
-	due, err := a.Store.AllDueActs(ctx, a.now(), actsAtOnce)
+	due, err := a.Store.Everywhere().AllDueActs(ctx, a.now(), actsAtOnce)
 	if err != nil {
 		return err
 	}

@@ -221,7 +221,7 @@ func (a *App) api(ctx context.Context, registry *prometheus.Registry) (*httpapi.
 	a.registerMetrics(registry)
 	resources, err := v1.New(v1.Config{
 		Accounts: places{a.Accounts, a.Notify.Changed}, Writer: writer{a.Ingest, a.Sources}, Health: a.Ingest, Predictor: a.Ingest,
-		Fleet: a.Store, History: a.Store, Alerts: a.Store, Cases: a.Store, Audit: a.Store, Store: a.Store, Quotas: a.cfg.quotas(), Missed: a.Notify.Missed, Coverage: a.coverage, Escalation: a.escalation, CursorKey: key, PolicyDir: policies,
+		Fleet: a.Store, History: a.Store, Alerts: a.Store, Store: a.Store, Quotas: a.cfg.quotas(), Missed: a.Notify.Missed, Coverage: a.coverage, Escalation: a.escalation, CursorKey: key, PolicyDir: policies,
 	})
 	if err != nil {
 		return nil, err

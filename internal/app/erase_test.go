@@ -116,7 +116,7 @@ func TestWorkspaceIsErased(t *testing.T) {
 	if _, err := h.Store.Device(t.Context(), other.ID, "X-1"); err != nil {
 		t.Errorf("the other workspace's device: %v", err)
 	}
-	if broken, err := h.Store.VerifyAudit(t.Context(), other.ID); broken != 0 || err != nil {
+	if broken, err := h.Store.Audit().VerifyAudit(t.Context(), other.ID); broken != 0 || err != nil {
 		t.Errorf("the other workspace's trail: %d, %v", broken, err)
 	}
 	h.must(h.Erase(t.Context())) // nothing is left to do

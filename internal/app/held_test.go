@@ -326,7 +326,7 @@ func TestOneAddress(t *testing.T) {
 		t.Errorf("the newest is %v", n)
 	}
 	id2, key2 := h.newSource(`{"name":"other"}`)
-	h.must(h.Store.PutBindings(t.Context(), 1, id2, []rimewatch.Binding{{ExternalID: "AASjCwAcBTA=", Serial: "ONE"}})) // 00-04-A3-0B-00-1C-05-30
+	h.must(h.Store.Inlets().PutBindings(t.Context(), 1, id2, []rimewatch.Binding{{ExternalID: "AASjCwAcBTA=", Serial: "ONE"}})) // 00-04-A3-0B-00-1C-05-30
 	for i, eui := range []string{"AASjCwAcBTA=", "0004A30B001C0530", "00:04:a3:0b:00:1c:05:30"} {
 		if n := h.outcome(h.push("POST", "/in/"+key2, chirpStack(eui, at.Add(time.Duration(10+i)*time.Second), 1))); n.Accepted != 1 {
 			t.Errorf("%s: %+v", eui, n)

@@ -128,7 +128,7 @@ func TestAcknowledgeByLink(t *testing.T) {
 	}
 	l.expect("the button again", http.MethodPost, text, http.StatusConflict, "Acknowledged by Mara")
 	l.expect("another link", http.MethodPost, l.link(func(x *ticket.Link) { x.Expires++ }), http.StatusConflict, "Acknowledged by Mara")
-	trail, _, err := l.Store.AuditEntries(t.Context(), l.workspace, "alert.acknowledged", "", store.Page{Limit: 10})
+	trail, _, err := l.Store.Audit().AuditEntries(t.Context(), l.workspace, "alert.acknowledged", "", store.Page{Limit: 10})
 	l.must(err)
 	if len(trail) != 1 || trail[0].Actor != "Mara <mara@example.com>, by the link in a message" || strings.Contains(trail[0].Detail, text) {
 		t.Errorf("%+v", trail)
@@ -235,7 +235,7 @@ func TestLinksInACluster(t *testing.T) {
 		WorkspaceID: w.ID, Status: rimewatch.OrderAssigned, Problem: "Warm", Urgency: rimewatch.UrgencySoon, Assignee: &rimewatch.Doer{Kind: rimewatch.DoerExternal, Name: "Kim"},
 		LinkUntil: now + rimewatch.OrderLinkLife, CreatedAt: now, UpdatedAt: now,
 	}
-	must(part.Store.WorkOrders().Create(t.Context(), &order))
+	must(part.Store.Records().WorkOrders().Create(t.Context(), &order))
 	ordered := (&ticket.Link{Purpose: ticket.Order, WorkspaceID: w.ID, Expires: order.LinkUntil, ID: order.ID}).Encode(key[:])
 	for _, step := range []struct {
 		node       *app.Node

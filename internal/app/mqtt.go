@@ -34,7 +34,7 @@ func (a *App) setMQTT() {
 			return store.EachOf(ctx, a.Store, workspaceID, store.DeviceFilter{}, yield)
 		},
 		List: func(ctx context.Context) ([]rimewatch.Source, error) {
-			return a.Store.AllSources(ctx, rimewatch.SourceMQTT)
+			return a.Store.Everywhere().AllSources(ctx, rimewatch.SourceMQTT)
 		},
 	})
 	if a.cfg.MQTTListen != "" || a.cfg.MQTTSListen != "" {

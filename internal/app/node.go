@@ -444,7 +444,7 @@ func (t *tokenRoutes) ofSecret(ctx context.Context, secret string) (int64, error
 		id = token.WorkspaceID
 	case rimewatch.ValidSourceKey(secret):
 		var s rimewatch.Source
-		s, _, err = t.database.SourceByKey(ctx, rimewatch.HashToken(secret))
+		s, _, err = t.database.Inlets().SourceByKey(ctx, rimewatch.HashToken(secret))
 		id = s.WorkspaceID
 	}
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {

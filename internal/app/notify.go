@@ -119,7 +119,7 @@ func (a *App) memberOf(ctx context.Context, workspaceID int64, email string) (ri
 // expired deletes the channel of a device that has ended its subscription. One that
 // routes use stays, and fails, so that people learn that nobody is notified there.
 func (a *App) expired(ctx context.Context, c *rimewatch.Channel) {
-	err := a.Store.Channels().Delete(ctx, c.WorkspaceID, c.ID)
+	err := a.Store.Routing().Channels().Delete(ctx, c.WorkspaceID, c.ID)
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeConflict {
 		a.log.Error("device that has ended its subscription", "channel", c.ID, "err", err)
 	}

@@ -141,7 +141,7 @@ func secret(n int) string {
 func (s *shop) webhook(n int, name, url string) rimewatch.Channel {
 	s.Helper()
 	c := rimewatch.Channel{WorkspaceID: s.workspace, Name: name, Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret(n)}
-	s.must(s.Store.Channels().Create(s.Context(), &c))
+	s.must(s.Store.Routing().Channels().Create(s.Context(), &c))
 	return c
 }
 
@@ -157,10 +157,10 @@ func (s *shop) temperature(v float64) {
 // passes for a part of it alone.
 func (s *shop) planned() {
 	s.Helper()
-	list, err := s.Store.AllTransitionsAfter(s.Context(), 0, 1000)
+	list, err := s.Store.Everywhere().AllTransitionsAfter(s.Context(), 0, 1000)
 	s.must(err)
 	await(s.T, "the planner is behind", func() bool {
-		through, err := s.Store.PlannedThrough(s.Context())
+		through, err := s.Store.Outbox().PlannedThrough(s.Context())
 		s.must(err)
 		return through >= list[len(list)-1].ID
 	})
@@ -190,7 +190,7 @@ func TestFromReadingToRecovery(t *testing.T) {
 	route := rimewatch.Route{WorkspaceID: s.workspace, Name: "All", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{
 		{ChannelIDs: []int64{channels[0].ID}}, {AfterS: 600, ChannelIDs: []int64{channels[1].ID}}, {AfterS: 1200, ChannelIDs: []int64{channels[2].ID}},
 	}}
-	s.must(s.Store.Routes().Create(ctx, &route))
+	s.must(s.Store.Routing().Routes().Create(ctx, &route))
 
 	s.temperature(8.2)
 	first := receivers[0].next(t)
@@ -285,9 +285,9 @@ func (s *shop) delivered(alertID int64) []string {
 
 func (s *shop) deliveries(alertID int64) (list []string) {
 	s.Helper()
-	ds, err := s.Store.AlertDeliveries(s.Context(), s.workspace, alertID)
+	ds, err := s.Store.Outbox().AlertDeliveries(s.Context(), s.workspace, alertID)
 	s.must(err)
-	names, err := s.Store.DeliveryNames(s.Context(), s.workspace)
+	names, err := s.Store.Outbox().DeliveryNames(s.Context(), s.workspace)
 	s.must(err)
 	for _, d := range ds {
 		list = append(list, strings.Join([]string{string(d.Kind), string(rune('0' + d.Level)), names.Channels[d.ChannelID].Name, string(d.Status)}, " "))
@@ -311,7 +311,7 @@ func TestLeaving(t *testing.T) {
 	}
 	move(site.ID)
 	silence := rimewatch.Silence{WorkspaceID: s.workspace, StartsAt: now, EndsAt: now + 30*rimewatch.Day, Match: rimewatch.Matchers{SiteIDs: []int64{site.ID}}, CreatedAt: now}
-	s.must(s.Store.Silences().Create(s.Context(), &silence))
+	s.must(s.Store.Routing().Silences().Create(s.Context(), &silence))
 	s.temperature(6.8)
 	move(0)
 	if m := r.next(t); m.body.Type != "alert.opened" || m.body.Data.Site != nil {
@@ -320,11 +320,11 @@ func TestLeaving(t *testing.T) {
 	s.temperature(3)
 	r.next(t)
 
-	_, err := s.Store.Silences().Update(s.Context(), s.workspace, silence.ID, func(x *rimewatch.Silence) error { x.EndsAt = now + 1; return nil })
+	_, err := s.Store.Routing().Silences().Update(s.Context(), s.workspace, silence.ID, func(x *rimewatch.Silence) error { x.EndsAt = now + 1; return nil })
 	s.must(err)
 	utc := s.now.Now().UTC()
 	quiet := &rimewatch.QuietHours{From: (utc.Hour()*60 + utc.Minute() + 1380) % 1440, To: (utc.Hour()*60 + utc.Minute() + 60) % 1440} // an hour before and after now
-	s.must(s.Store.Routes().Create(s.Context(), &rimewatch.Route{WorkspaceID: s.workspace, Name: "r", Enabled: true, Quiet: quiet, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{c.ID}}}}))
+	s.must(s.Store.Routing().Routes().Create(s.Context(), &rimewatch.Route{WorkspaceID: s.workspace, Name: "r", Enabled: true, Quiet: quiet, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{c.ID}}}}))
 	move(site.ID)
 	s.temperature(6.8)
 	_, token, err := s.Accounts.CreateToken(t.Context(), account.Operator(s.workspace), account.TokenRequest{Name: "z", Scopes: rimewatch.ScopesFull}, now)

@@ -257,7 +257,7 @@ func TestProviderSignIn(t *testing.T) {
 	if i.asked.Get("redirect_uri") != public+"/api/v1/auth/provider/callback" {
 		t.Errorf("the provider was told %s", i.asked.Get("redirect_uri"))
 	}
-	entries, _, err := h.Store.AuditEntries(t.Context(), h.workspace(), "user.", "", pageOf(100))
+	entries, _, err := h.Store.Audit().AuditEntries(t.Context(), h.workspace(), "user.", "", pageOf(100))
 	h.must(err)
 	seen := map[string]int{}
 	for _, e := range entries {

@@ -155,7 +155,7 @@ func TestPushIsOnesOwn(t *testing.T) {
 	// The owner's browser, used by the viewer now, tells one of them only.
 	h.asOwner("POST", "/me/push", subscription(t, s.URL+"/o", ""), http.StatusOK)
 	s.next(t, "/o")
-	all, err := h.Store.Channels().List(t.Context(), h.workspace())
+	all, err := h.Store.Routing().Channels().List(t.Context(), h.workspace())
 	h.must(err)
 	if len(all) != 2 || !slices.Equal(all[0].To, all[1].To) || all[0].To[0] != "v@example.com" {
 		t.Errorf("%+v", all)
@@ -210,7 +210,7 @@ func TestPushToAStoresManager(t *testing.T) {
 		}
 		return nil
 	})
-	list, _, err := h.Store.Deliveries(t.Context(), h.workspace(), 0, store.Page{Limit: 100})
+	list, _, err := h.Store.Outbox().Deliveries(t.Context(), h.workspace(), 0, store.Page{Limit: 100})
 	h.must(err)
 	for i := range list {
 		if list[i].AlertID != 0 && list[i].AlertID != int64(alert) {

@@ -49,12 +49,12 @@ func (a *App) wakeRounds() {
 // whose time is over. What is written down already, as before a restart or by another node, stays as it is.
 func (a *App) PlanRounds(ctx context.Context) error {
 	now := a.now()
-	over, err := a.Store.AllChecksOver(ctx, now, missedAtOnce)
+	over, err := a.Store.Everywhere().AllChecksOver(ctx, now, missedAtOnce)
 	if err != nil {
 		return err
 	}
 	for i := range over {
-		_, err := a.Store.ChangeCheck(ctx, over[i].WorkspaceID, over[i].ID, func(c *rimewatch.Check) (rimewatch.CheckNote, bool, error) {
+		_, err := a.Store.Records().ChangeCheck(ctx, over[i].WorkspaceID, over[i].ID, func(c *rimewatch.Check) (rimewatch.CheckNote, bool, error) {
 			record.Miss(c, now)
 			return rimewatch.CheckNote{}, false, nil
 		})
@@ -62,11 +62,11 @@ func (a *App) PlanRounds(ctx context.Context) error {
 			return err
 		}
 	}
-	templates, err := a.Store.AllCheckTemplates(ctx)
+	templates, err := a.Store.Everywhere().AllCheckTemplates(ctx)
 	if err != nil || len(templates) == 0 {
 		return err
 	}
-	sites, err := a.Store.AllSites(ctx)
+	sites, err := a.Store.Everywhere().AllSites(ctx)
 	if err != nil {
 		return err
 	}
@@ -114,5 +114,5 @@ func (a *App) planRound(ctx context.Context, t *rimewatch.CheckTemplate, sites [
 			list = append(list, &checks[j])
 		}
 	}
-	return a.Store.OpenChecks(ctx, t, now, list)
+	return a.Store.Records().OpenChecks(ctx, t, now, list)
 }

@@ -49,7 +49,7 @@ func newPhone(t *testing.T) *phone {
 	t.Helper()
 	p := &phone{shop: newShop(t)}
 	p.channel = rimewatch.Channel{WorkspaceID: p.workspace, Name: "Night shift", Kind: rimewatch.ChannelCall, Enabled: true, URL: "twilio://" + twilioSID + ":" + twilioToken + "@call?from=%2B15017122661&to=%2B15558675310"}
-	p.must(p.Store.Channels().Create(t.Context(), &p.channel))
+	p.must(p.Store.Routing().Channels().Create(t.Context(), &p.channel))
 	return p
 }
 
@@ -131,7 +131,7 @@ func TestPressOne(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	trail := func() int {
-		list, _, err := p.Store.AuditEntries(t.Context(), p.workspace, "alert.acknowledged", "", store.Page{Limit: 10})
+		list, _, err := p.Store.Audit().AuditEntries(t.Context(), p.workspace, "alert.acknowledged", "", store.Page{Limit: 10})
 		p.must(err)
 		for _, e := range list {
 			if e.Actor != "channel 1" {
@@ -202,9 +202,9 @@ func TestNobodyElseAcknowledges(t *testing.T) {
 			refused("another ticket", p.press(string(path), twilioToken, keyPressed("1")))
 		}
 	}
-	_, err := p.Store.Channels().Update(t.Context(), p.workspace, p.channel.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
+	_, err := p.Store.Routing().Channels().Update(t.Context(), p.workspace, p.channel.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
 	p.must(err)
 	refused("switched off", p.press(address, twilioToken, keyPressed("1")))
-	p.must(p.Store.Channels().Delete(context.WithoutCancel(t.Context()), p.workspace, p.channel.ID))
+	p.must(p.Store.Routing().Channels().Delete(context.WithoutCancel(t.Context()), p.workspace, p.channel.ID))
 	refused("gone", p.press(address, twilioToken, keyPressed("1")))
 }

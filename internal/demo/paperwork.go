@@ -22,7 +22,7 @@ func (d *Demo) paperwork(ctx context.Context) error {
 		return nil
 	}
 	from := d.now() - 26*rimewatch.Hour
-	c, err := d.app.Store.DocumentCase(ctx, d.workspaceID, rimewatch.CaseLine{Kind: rimewatch.CaseSpan, DeviceID: unit.ID, From: from, To: from + 40*rimewatch.Minute}, owner, d.now())
+	c, err := d.app.Store.Records().DocumentCase(ctx, d.workspaceID, rimewatch.CaseLine{Kind: rimewatch.CaseSpan, DeviceID: unit.ID, From: from, To: from + 40*rimewatch.Minute}, owner, d.now())
 	if err != nil {
 		return err
 	}
@@ -55,13 +55,13 @@ func (d *Demo) order(ctx context.Context) error {
 			break
 		}
 	}
-	return d.app.Store.WorkOrders().Create(ctx, &o)
+	return d.app.Store.Records().WorkOrders().Create(ctx, &o)
 }
 
 func (d *Demo) document(ctx context.Context, c *rimewatch.Case) error {
 	rosa := rimewatch.Doer{Kind: rimewatch.DoerExternal, Name: "Rosa Marín", Firm: "Polar Service"}
 	at := min(c.To+20*rimewatch.Minute, d.now())
-	err := d.app.Store.CreateCorrectiveAction(ctx, &rimewatch.CorrectiveAction{
+	err := d.app.Store.Records().CreateCorrectiveAction(ctx, &rimewatch.CorrectiveAction{
 		WorkspaceID: d.workspaceID, CaseID: c.ID, DeviceID: c.DeviceID, At: d.now(), PerformedAt: at, PerformedBy: rosa.Name, Performed: &rosa,
 		Cause: "The electrician had the circuit off", Action: "Measured the vials in three places, moved none", PreventiveAction: "A second circuit is ordered",
 		Disposition: rimewatch.DispositionRelease, DispositionDetail: "Released by the manufacturer", Product: "Two shelves, all between 3 and 5 °C", RecordedBy: "Demo <" + ownerEmail + ">",
@@ -73,7 +73,7 @@ func (d *Demo) document(ctx context.Context, c *rimewatch.Case) error {
 	if err != nil {
 		return err
 	}
-	return d.app.Store.Attach(ctx, &rimewatch.Attachment{
+	return d.app.Store.Records().Attach(ctx, &rimewatch.Attachment{
 		WorkspaceID: d.workspaceID, CaseID: c.ID, Name: "display.png", Type: "image/png", Width: displayWidth, Height: displayHeight, At: d.now(), By: rimewatch.Doer{Kind: rimewatch.DoerPerson, Name: "Demo"},
 	}, photo)
 }

@@ -20,7 +20,7 @@ func (d *Demo) rounds(ctx context.Context) error {
 		WorkspaceID: d.workspaceID, Name: "Morning and evening", Pack: "haccp-ampm", Windows: []rimewatch.CheckWindow{{Days: 127, From: 0, To: 12 * 60}, {Days: 127, From: 12 * 60, To: 0}},
 		Tell: rimewatch.TellMissed, Enabled: true, CreatedAt: now - roundDays*rimewatch.Day, UpdatedAt: now,
 	}
-	if err := d.app.Store.CheckTemplates().Create(ctx, &t); err != nil {
+	if err := d.app.Store.Records().CheckTemplates().Create(ctx, &t); err != nil {
 		return err
 	}
 	sites, err := d.app.Store.Sites().List(ctx, d.workspaceID)
@@ -49,7 +49,7 @@ func (d *Demo) rounds(ctx context.Context) error {
 			list = append(list, c)
 		}
 	}
-	if err := d.app.Store.OpenChecks(ctx, &t, through, list); err != nil {
+	if err := d.app.Store.Records().OpenChecks(ctx, &t, through, list); err != nil {
 		return err
 	}
 	return d.app.PlanRounds(ctx)

@@ -124,13 +124,13 @@ func (d *Demo) hire(ctx context.Context, workspaceID int64, now rimewatch.Time) 
 			WorkspaceID: workspaceID, Name: p.who, Kind: rimewatch.ChannelWebhook, Enabled: true,
 			URL: "http://" + d.shift.listener.Addr().String() + path, Secret: p.secret, CreatedAt: now, UpdatedAt: now,
 		}
-		if err := d.app.Store.Channels().Create(ctx, &c); err != nil {
+		if err := d.app.Store.Routing().Channels().Create(ctx, &c); err != nil {
 			return err
 		}
 		steps = append(steps, rimewatch.RouteStep{AfterS: len(steps) * int(escalateAfter.Seconds()), ChannelIDs: []int64{c.ID}})
 	}
 	route := rimewatch.Route{WorkspaceID: workspaceID, Name: "The shift, then the manager", Enabled: true, Steps: steps, Recovery: true, CreatedAt: now, UpdatedAt: now}
-	return d.app.Store.Routes().Create(ctx, &route)
+	return d.app.Store.Routing().Routes().Create(ctx, &route)
 }
 
 // act lets people answer what reaches them: Nils the first message about the

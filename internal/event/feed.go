@@ -14,30 +14,29 @@ const (
 	readSlice = 1000        // rows read at once
 )
 
-// Rows is what a feed asks of a store.
-type Rows interface {
-	AllEventsAfter(ctx context.Context, id int64, limit int) ([]store.EventRow, error)
-	LastEventRow(ctx context.Context) (int64, error)
+// Store is what a feed asks of a store.
+type Store interface {
+	Everywhere() store.Everywhere
 }
 
 // Feed follows events as they are written.
 type Feed struct {
-	rows Rows
-	log  *slog.Logger
-	last int64 // id of the last row that was told
-	tell []func([]store.EventRow)
-	wake chan struct{}
+	store Store
+	log   *slog.Logger
+	last  int64 // id of the last row that was told
+	tell  []func([]store.EventRow)
+	wake  chan struct{}
 }
 
 // NewFeed makes a feed; Begin and Run bring it to life. Whoever is told must return soon and
 // keep nothing.
-func NewFeed(rows Rows, log *slog.Logger, tell ...func([]store.EventRow)) *Feed {
-	return &Feed{rows: rows, log: log, tell: tell, wake: make(chan struct{}, 1)}
+func NewFeed(s Store, log *slog.Logger, tell ...func([]store.EventRow)) *Feed {
+	return &Feed{store: s, log: log, tell: tell, wake: make(chan struct{}, 1)}
 }
 
 // Begin notes where the rows end: what is written from now on is told.
 func (f *Feed) Begin(ctx context.Context) (err error) {
-	f.last, err = f.rows.LastEventRow(ctx)
+	f.last, err = f.store.Everywhere().LastEventRow(ctx)
 	return err
 }
 
@@ -61,7 +60,7 @@ func (f *Feed) Run(ctx context.Context) {
 // read hands on what was written since the last time.
 func (f *Feed) read(ctx context.Context) error {
 	for {
-		list, err := f.rows.AllEventsAfter(ctx, f.last, readSlice)
+		list, err := f.store.Everywhere().AllEventsAfter(ctx, f.last, readSlice)
 		if err != nil || len(list) == 0 {
 			return err
 		}

@@ -26,8 +26,7 @@ type Store interface {
 	Alerts(ctx context.Context, workspaceID int64, f store.AlertFilter, p store.AlertPage) (list []rimewatch.AlertView, total int, err error)
 	Sites() store.Resource[rimewatch.Site]
 	rejudge.Store
-	store.Maintenance
-	store.Everywhere
+	Everywhere() store.Everywhere
 }
 
 // Publisher receives every commit, in order, after it is durable. It must return at once and keep

@@ -326,7 +326,7 @@ func TestClockIsAudited(t *testing.T) {
 			r.machine.ahead.Store(int64(wrong))
 		}
 		time.Sleep(2 * time.Minute)
-		list, _, err := r.s.AuditEntries(t.Context(), ws.ID, "clock.", "", store.Page{Limit: 10})
+		list, _, err := r.s.Audit().AuditEntries(t.Context(), ws.ID, "clock.", "", store.Page{Limit: 10})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 // happened are the workspace's events after a number: type and subject.
 func (r *rig) happened(after int64) (list []string) {
 	r.t.Helper()
-	found, err := r.s.Events(r.t.Context(), r.ws, after, 1000)
+	found, err := r.s.Outbox().Events(r.t.Context(), r.ws, after, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func (r *rig) happened(after int64) (list []string) {
 
 func (r *rig) lastEvent() int64 {
 	r.t.Helper()
-	_, newest, err := r.s.EventRange(r.t.Context(), r.ws)
+	_, newest, err := r.s.Outbox().EventRange(r.t.Context(), r.ws)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		same(t, "an edit", r.happened(2), []string{"device.updated " + device})
-		list, err := r.s.Events(t.Context(), r.ws, 2, 1)
+		list, err := r.s.Outbox().Events(t.Context(), r.ws, 2, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

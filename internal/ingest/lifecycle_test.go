@@ -16,7 +16,7 @@ import (
 // timeline returns the lines of an alert's timeline.
 func (r *rig) timeline(id int64) []rimewatch.AlertTransition {
 	r.t.Helper()
-	list, err := r.s.AlertTransitions(r.t.Context(), r.ws, id)
+	list, err := r.s.Outbox().AlertTransitions(r.t.Context(), r.ws, id)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func TestLifecycle(t *testing.T) {
 		if f := last.Facts; f.Status != rimewatch.AlertResolved || *f.Value != -20 || f.ResolvedAt != second.ResolvedAt {
 			t.Errorf("%+v, %+v", last, second)
 		}
-		broken, err := r.s.VerifyAudit(t.Context(), r.ws)
+		broken, err := r.s.Audit().VerifyAudit(t.Context(), r.ws)
 		same(t, "audit", []any{broken, err}, []any{int64(0), error(nil)})
 	})
 }

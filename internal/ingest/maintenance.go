@@ -26,7 +26,7 @@ func (s *Service) Maintenance(deviceID int64) (w rimewatch.MaintenanceWindow, ok
 
 // MaintenanceWindows returns those of the store, wrapped so that a change reaches the devices.
 func (s *Service) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] {
-	return windows{s.store.MaintenanceWindows(), s}
+	return windows{s.store.Routing().MaintenanceWindows(), s}
 }
 
 type windows struct {

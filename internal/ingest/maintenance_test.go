@@ -150,7 +150,7 @@ func TestMaintenancePlans(t *testing.T) {
 		}
 		windows := func() []rimewatch.MaintenanceWindow {
 			t.Helper()
-			list, err := r.s.MaintenanceWindows().List(t.Context(), r.ws)
+			list, err := r.s.Routing().MaintenanceWindows().List(t.Context(), r.ws)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -176,7 +176,7 @@ func TestMaintenancePlans(t *testing.T) {
 		plan(1)
 		same(t, "there is another one", len(windows()), 2)
 		same(t, "by the new clock", windows()[1].StartsAt.Std().In(rimewatch.ZoneOf("Asia/Tokyo")).Format("15:04"), "05:30")
-		if _, err := r.s.MaintenancePlans().Update(t.Context(), r.ws, p.ID, func(x *rimewatch.MaintenancePlan) error { x.Enabled = false; return nil }); err != nil {
+		if _, err := r.s.Routing().MaintenancePlans().Update(t.Context(), r.ws, p.ID, func(x *rimewatch.MaintenancePlan) error { x.Enabled = false; return nil }); err != nil {
 			t.Fatal(err)
 		}
 		plan(1)

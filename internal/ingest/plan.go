@@ -12,7 +12,7 @@ import (
 
 // MaintenancePlans returns those of the store, wrapped so that their windows follow a change.
 func (s *Service) MaintenancePlans() store.Resource[rimewatch.MaintenancePlan] {
-	return plans{s.store.MaintenancePlans(), s}
+	return plans{s.store.Routing().MaintenancePlans(), s}
 }
 
 type plans struct {
@@ -78,7 +78,7 @@ func (s *Service) planMaintenance(ctx context.Context, of func(workspaceID int64
 		if made, withdrawn := w.plan.Settle(c, w.coming, now); len(made)+len(withdrawn) == 0 {
 			continue
 		}
-		err := s.store.SettleMaintenance(ctx, w.workspaceID, id, now, func(p *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) ([]rimewatch.MaintenanceWindow, []int64) {
+		err := s.store.Routing().SettleMaintenance(ctx, w.workspaceID, id, now, func(p *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) ([]rimewatch.MaintenanceWindow, []int64) {
 			return p.Settle(c, coming, now)
 		})
 		if err != nil {
@@ -101,11 +101,11 @@ type planned struct {
 }
 
 func (s *Service) plannedWork(ctx context.Context, of func(workspaceID int64) bool, now rimewatch.Time) (map[int64]*planned, error) {
-	plans, err := s.store.AllMaintenancePlans(ctx)
+	plans, err := s.store.Everywhere().AllMaintenancePlans(ctx)
 	if err != nil {
 		return nil, err
 	}
-	windows, err := s.store.AllMaintenanceWindows(ctx, now)
+	windows, err := s.store.Everywhere().AllMaintenanceWindows(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (s *Service) workspaceZones(ctx context.Context) (map[int64]*rimewatch.Cloc
 			return v.SiteID, true
 		}}
 	}
-	sites, err := s.store.AllSites(ctx)
+	sites, err := s.store.Everywhere().AllSites(ctx)
 	for i := range sites {
 		if c := all[sites[i].WorkspaceID]; c != nil {
 			c.Sites[sites[i].ID] = rimewatch.ZoneOf(sites[i].TimeZone)

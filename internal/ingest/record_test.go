@@ -15,7 +15,7 @@ import (
 
 func (r *rig) excursions() []rimewatch.Excursion {
 	r.t.Helper()
-	list, err := r.s.Excursions(r.t.Context(), r.ws, 0, 0, rimewatch.MaxTime, 100)
+	list, err := r.s.Records().Excursions(r.t.Context(), r.ws, 0, 0, rimewatch.MaxTime, 100)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestCalibratedReadings(t *testing.T) {
 		if !overdue {
 			t.Errorf("an overdue calibration costs nothing: %v, before %v", drivers, before)
 		}
-		list, err := r.s.Calibrations(t.Context(), r.ws, id)
+		list, err := r.s.Records().Calibrations(t.Context(), r.ws, id)
 		if err != nil || len(list) != 1 || list[0].ID == 0 {
 			t.Errorf("calibrations %+v, %v", list, err)
 		}

@@ -21,7 +21,7 @@ func (r *recovery) recover(ctx context.Context) error {
 	}
 	r.w.store.PutLimits(r.w.known.settings.limits)
 	plain := make(plainConfigs)
-	err = r.w.store.AllDevices(ctx, func(d *rimewatch.Device) error {
+	err = r.w.store.Everywhere().AllDevices(ctx, func(d *rimewatch.Device) error {
 		u := &unit{ID: d.ID, WorkspaceID: d.WorkspaceID, CreatedAt: d.CreatedAt}
 		u.Config = plain.get(r.w.eval, d)
 		r.w.fleet.Expect(u)
@@ -56,7 +56,7 @@ func (r *recovery) recover(ctx context.Context) error {
 }
 
 func (r *recovery) loadAlerts(ctx context.Context) error {
-	err := r.w.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	err := r.w.store.Everywhere().AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		row := *a
 		if a.SiteID != 0 {
 			x := r.w.eval.sites.at(a.WorkspaceID, a.SiteID)

@@ -51,7 +51,7 @@ func (s *Service) Rehearse(ctx context.Context, deviceID int64, brought store.Br
 	if err != nil {
 		return nil, err
 	}
-	was, err := s.store.Excursions(ctx, d.WorkspaceID, d.ID, 0, rimewatch.MaxTime, mostRecorded)
+	was, err := s.store.Records().Excursions(ctx, d.WorkspaceID, d.ID, 0, rimewatch.MaxTime, mostRecorded)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (r *rig) limited(serial string, most float64, delay int) int64 {
 // recorded is what an inspector is told of the excursions of a device, and those that last.
 func (r *rig) recorded(id int64) (list []rimewatch.Excursion) {
 	r.t.Helper()
-	list, err := r.s.Excursions(r.t.Context(), r.ws, id, 0, rimewatch.MaxTime, 1000)
+	list, err := r.s.Records().Excursions(r.t.Context(), r.ws, id, 0, rimewatch.MaxTime, 1000)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -438,12 +438,19 @@ type meanwhile struct {
 	happen func()
 }
 
-func (m *meanwhile) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error) {
-	if f := m.happen; f != nil && to == rimewatch.MaxTime {
-		m.happen = nil
+func (m *meanwhile) Records() store.Records { return recordsMeanwhile{m.Store.Records(), m} }
+
+type recordsMeanwhile struct {
+	store.Records
+	m *meanwhile
+}
+
+func (r recordsMeanwhile) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error) {
+	if f := r.m.happen; f != nil && to == rimewatch.MaxTime {
+		r.m.happen = nil
 		f()
 	}
-	return m.Store.Excursions(ctx, workspaceID, deviceID, from, to, limit)
+	return r.Records.Excursions(ctx, workspaceID, deviceID, from, to, limit)
 }
 
 // TestCalibratedMeanwhile: of two calibrations the second counts also where it waits to be

@@ -45,7 +45,7 @@ func (b *base) readSettings(ctx context.Context) (settings, error) {
 		return settings{}, err
 	}
 	out := settings{limits: make(workspaceLimits), days: make(map[int64]days, len(list)), zones: make(map[int64]string)}
-	sites, err := b.store.AllSites(ctx)
+	sites, err := b.store.Everywhere().AllSites(ctx)
 	if err != nil {
 		return settings{}, err
 	}
@@ -72,7 +72,7 @@ const windowKept = 26 * rimewatch.Hour
 type maintenance map[int64][]rimewatch.MaintenanceWindow
 
 func (b *base) readMaintenance(ctx context.Context) (maintenance, error) {
-	list, err := b.store.AllMaintenanceWindows(ctx, b.clock()-windowKept)
+	list, err := b.store.Everywhere().AllMaintenanceWindows(ctx, b.clock()-windowKept)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func (r *rig) flood(n int) (list []*rimewatch.Alert) {
 func (r *rig) counts() string {
 	r.Helper()
 	n := make(map[string]int)
-	all, _, err := r.store.Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 1000})
+	all, _, err := r.store.Outbox().Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 1000})
 	r.must(err)
 	for _, d := range all {
 		n[fmt.Sprintf("%s after %d", d.Status, d.Attempts)]++
@@ -154,16 +154,16 @@ func TestWhatWaitsIsInTheReadersWords(t *testing.T) {
 		spare := r.channel("b", func(c *rimewatch.Channel) { c.Language = "es" })
 		failing := r.channel("a", func(c *rimewatch.Channel) { c.FallbackID = spare.ID })
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{failing.ID}}}}
-		r.must(r.store.Routes().Create(r.Context(), &route))
+		r.must(r.store.Routing().Routes().Create(r.Context(), &route))
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.alert(rimewatch.LowVoltage, rimewatch.Warning)
 		r.pass(time.Hour)
-		list, _, err := r.store.Deliveries(r.Context(), r.workspace, spare.ID, store.Page{Limit: 10})
+		list, _, err := r.store.Outbox().Deliveries(r.Context(), r.workspace, spare.ID, store.Page{Limit: 10})
 		r.must(err)
 		if len(list) != 1 {
 			t.Fatalf("%d messages", len(list))
 		}
-		d, err := r.store.Delivery(r.Context(), r.workspace, list[0].ID)
+		d, err := r.store.Outbox().Delivery(r.Context(), r.workspace, list[0].ID)
 		r.must(err)
 		m, err := message.Decode(d.Body)
 		r.must(err)

@@ -20,7 +20,7 @@ type checkNews struct {
 // checks sends word of the checks of a workspace that are due or were missed, as their rounds want it. The keys of its
 // deliveries prevent a second message, also after a restart.
 func (b *batch) checks(w *rimewatch.Workspace, now rimewatch.Time) error {
-	rounds, err := b.s.store.CheckTemplates().List(b.ctx, w.ID)
+	rounds, err := b.s.store.Records().CheckTemplates().List(b.ctx, w.ID)
 	if err != nil || len(rounds) == 0 {
 		return err
 	}
@@ -28,7 +28,7 @@ func (b *batch) checks(w *rimewatch.Workspace, now rimewatch.Time) error {
 	for i := range rounds {
 		tell[rounds[i].ID] = rounds[i].Tell
 	}
-	list, _, err := b.s.store.Checks(b.ctx, w.ID, store.CheckFilter{From: now - 2*rimewatch.Day, To: now + 1}, store.Page{Limit: checksTold})
+	list, _, err := b.s.store.Records().Checks(b.ctx, w.ID, store.CheckFilter{From: now - 2*rimewatch.Day, To: now + 1}, store.Page{Limit: checksTold})
 	if err != nil {
 		return err
 	}

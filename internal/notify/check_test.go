@@ -19,7 +19,7 @@ func TestChecksAreTold(t *testing.T) {
 	bubble(t, func(r *rig) { // it is 01:00 in Berlin
 		first := r.channel("first", func(*rimewatch.Channel) {})
 		second := r.channel("second", func(*rimewatch.Channel) {})
-		r.must(r.store.Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "All", Enabled: true, CreatedAt: r.now(), UpdatedAt: r.now(),
+		r.must(r.store.Routing().Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "All", Enabled: true, CreatedAt: r.now(), UpdatedAt: r.now(),
 			Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{first.ID}}, {AfterS: 600, ChannelIDs: []int64{second.ID}}}, Quiet: &rimewatch.QuietHours{From: 130, To: 180}}))
 		var said []string
 		r.posts.heard = func(c *rimewatch.Channel, _ string, m *message.Message) {
@@ -29,9 +29,9 @@ func TestChecksAreTold(t *testing.T) {
 		}
 		open := func(tell rimewatch.CheckTell) *rimewatch.Check {
 			round := rimewatch.CheckTemplate{WorkspaceID: r.workspace, Name: "Round " + string(tell), Tell: tell, Enabled: true, Windows: []rimewatch.CheckWindow{{Days: 127, From: 60, To: 120}}, CreatedAt: r.now(), UpdatedAt: r.now()}
-			r.must(r.store.CheckTemplates().Create(r.Context(), &round))
+			r.must(r.store.Records().CheckTemplates().Create(r.Context(), &round))
 			c := &rimewatch.Check{WorkspaceID: r.workspace, TemplateID: round.ID, Name: round.Name, CheckSpan: rimewatch.CheckSpan{Day: "2000-01-01", Minute: 60, From: r.now(), To: r.now() + rimewatch.Hour}, Status: rimewatch.CheckDue, OpenedAt: r.now(), Items: make([]rimewatch.CheckItem, 12)}
-			r.must(r.store.OpenChecks(r.Context(), &round, r.now(), []*rimewatch.Check{c}))
+			r.must(r.store.Records().OpenChecks(r.Context(), &round, r.now(), []*rimewatch.Check{c}))
 			return c
 		}
 		both, missed, never := open(rimewatch.TellBoth), open(rimewatch.TellMissed), open(rimewatch.TellNoChecks)
@@ -51,7 +51,7 @@ func TestChecksAreTold(t *testing.T) {
 		r.pass(time.Hour + 10*time.Minute) // until the quiet hours
 		due()
 		for _, c := range []*rimewatch.Check{both, missed, never} {
-			_, err := r.store.ChangeCheck(r.Context(), r.workspace, c.ID, func(c *rimewatch.Check) (rimewatch.CheckNote, bool, error) {
+			_, err := r.store.Records().ChangeCheck(r.Context(), r.workspace, c.ID, func(c *rimewatch.Check) (rimewatch.CheckNote, bool, error) {
 				c.Status, c.Reason = rimewatch.CheckMissed, rimewatch.CheckNotDone
 				return rimewatch.CheckNote{}, false, nil
 			})

@@ -23,7 +23,7 @@ func (s *Service) digests(ctx context.Context, now rimewatch.Time) error {
 	}
 	b := s.newBatch(ctx)
 	for i := range list {
-		routes, err := s.store.Routes().List(ctx, list[i].ID)
+		routes, err := s.store.Routing().Routes().List(ctx, list[i].ID)
 		if err != nil {
 			return err
 		}

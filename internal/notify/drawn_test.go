@@ -168,7 +168,7 @@ func newDrawn(r *rig, seed uint64) *drawn {
 			at := 61 + w.rnd.IntN(7)
 			x.DigestAt = &at
 		}
-		r.must(r.store.Routes().Create(r.Context(), x))
+		r.must(r.store.Routing().Routes().Create(r.Context(), x))
 		w.routes = append(w.routes, x)
 	}
 	r.service.Changed(r.workspace)
@@ -240,12 +240,12 @@ func (w *drawn) happen(s int) {
 	switch w.rnd.IntN(14) {
 	case 0:
 		x := rimewatch.Silence{WorkspaceID: w.workspace, Match: w.matchers(), StartsAt: w.now(), EndsAt: w.now() + rimewatch.Time(5+w.rnd.IntN(400))*rimewatch.Second, CreatedAt: w.now()}
-		w.must(w.store.Silences().Create(w.Context(), &x))
+		w.must(w.store.Routing().Silences().Create(w.Context(), &x))
 		w.silences = append(w.silences, x)
 		w.service.Changed(w.workspace)
 	case 1:
 		x := rimewatch.MaintenanceWindow{WorkspaceID: w.workspace, SiteIDs: []int64{w.sites[w.rnd.IntN(2)]}, StartsAt: w.now(), EndsAt: w.now() + rimewatch.Time(5+w.rnd.IntN(400))*rimewatch.Second, CreatedAt: w.now()}
-		w.must(w.store.MaintenanceWindows().Create(w.Context(), &x))
+		w.must(w.store.Routing().MaintenanceWindows().Create(w.Context(), &x))
 		w.windows = append(w.windows, x)
 		w.service.Changed(w.workspace)
 	case 2, 3, 4:
@@ -254,7 +254,7 @@ func (w *drawn) happen(s int) {
 		c := w.anyChannel()
 		c.Enabled = !c.Enabled
 		w.switched[c.ID] = w.now()
-		_, err := w.store.Channels().Update(w.Context(), w.workspace, c.ID, func(x *rimewatch.Channel) error { x.Enabled = c.Enabled; return nil })
+		_, err := w.store.Routing().Channels().Update(w.Context(), w.workspace, c.ID, func(x *rimewatch.Channel) error { x.Enabled = c.Enabled; return nil })
 		w.must(err)
 		w.service.Changed(w.workspace)
 	case 6:
@@ -262,7 +262,7 @@ func (w *drawn) happen(s int) {
 			x := w.routes[w.rnd.IntN(len(w.routes))]
 			x.Enabled = !x.Enabled
 			w.switched[-x.ID] = w.now()
-			_, err := w.store.Routes().Update(w.Context(), w.workspace, x.ID, func(y *rimewatch.Route) error { y.Enabled = x.Enabled; return nil })
+			_, err := w.store.Routing().Routes().Update(w.Context(), w.workspace, x.ID, func(y *rimewatch.Route) error { y.Enabled = x.Enabled; return nil })
 			w.must(err)
 			w.service.Changed(w.workspace)
 		}

@@ -7,14 +7,14 @@ import (
 
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/notify/plan"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/wire"
 )
 
 // EscalationStore keeps the data that an escalation follows from.
 type EscalationStore interface {
 	ruleStore
-	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
-	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
+	Outbox() store.Outbox
 }
 
 // Escalation finds the recipients of an alert so far and the next ones, by the decision that
@@ -32,10 +32,10 @@ func Escalation(ctx context.Context, s EscalationStore, v *rimewatch.AlertView, 
 		return nil, err
 	}
 	in := plan.Input{Alert: v, Rules: &rules, Zone: rimewatch.ZoneOf(zoneName(v, &w)), Now: now}
-	if in.Timeline, err = s.AlertTransitions(ctx, v.WorkspaceID, v.ID); err != nil {
+	if in.Timeline, err = s.Outbox().AlertTransitions(ctx, v.WorkspaceID, v.ID); err != nil {
 		return nil, err
 	}
-	if in.Made, err = s.AlertDeliveries(ctx, v.WorkspaceID, v.ID); err != nil {
+	if in.Made, err = s.Outbox().AlertDeliveries(ctx, v.WorkspaceID, v.ID); err != nil {
 		return nil, err
 	}
 	r := plan.Alert(&in)

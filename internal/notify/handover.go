@@ -15,7 +15,7 @@ const (
 // handOvers sends word of the hand-overs of a workspace's rotas since it was last asked. The keys of
 // its deliveries prevent a second message, also after a restart.
 func (b *batch) handOvers(w *rimewatch.Workspace, now rimewatch.Time) error {
-	rotas, err := b.s.store.Rotas().List(b.ctx, w.ID)
+	rotas, err := b.s.store.Routing().Rotas().List(b.ctx, w.ID)
 	if err != nil || len(rotas) == 0 {
 		return err
 	}

@@ -26,8 +26,8 @@ func TestHandOverIsTold(t *testing.T) {
 		rota := rimewatch.Rota{WorkspaceID: r.workspace, Name: "Nights", TellHandOver: rimewatch.TellOpen, CreatedAt: r.now(), UpdatedAt: r.now(), Shifts: []rimewatch.Shift{
 			{Days: 127, From: 0, To: 120, UserID: ben}, {Days: 127, From: 120, To: 180, UserID: mara}, {Days: 127, From: 180, To: 0, UserID: ben},
 		}}
-		r.must(r.store.Rotas().Create(r.Context(), &rota))
-		r.must(r.store.Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "All", Enabled: true, CreatedAt: r.now(), UpdatedAt: r.now(),
+		r.must(r.store.Routing().Rotas().Create(r.Context(), &rota))
+		r.must(r.store.Routing().Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "All", Enabled: true, CreatedAt: r.now(), UpdatedAt: r.now(),
 			Steps: []rimewatch.RouteStep{{Targets: []rimewatch.Target{{Kind: rimewatch.TargetRota, ID: rota.ID}}}}}))
 		var said []string
 		r.posts.heard = func(c *rimewatch.Channel, _ string, m *message.Message) {

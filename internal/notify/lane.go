@@ -346,7 +346,7 @@ func (s *Service) hold(list []rimewatch.Delivery) (underWay map[int64]bool) {
 // is given up when it fails.
 func (l *lane) attempt(ctx context.Context, list []*item, once bool) []*item {
 	s := l.s
-	c, err := s.store.Channels().Get(ctx, l.workspaceID, l.channelID)
+	c, err := s.store.Routing().Channels().Get(ctx, l.workspaceID, l.channelID)
 	switch {
 	case rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
 		l.end(ctx, rimewatch.DeliveryDropped, "The channel was removed.", list...)
@@ -395,7 +395,7 @@ func (l *lane) begin(ctx context.Context, list []*item) []*item {
 	if len(doubtful) == 0 {
 		return list
 	}
-	if err := l.s.store.UpdateDeliveries(ctx, doubtful, nil); err != nil {
+	if err := l.s.store.Outbox().UpdateDeliveries(ctx, doubtful, nil); err != nil {
 		l.s.log.Error("delivery", "key", list[0].Key, "deliveries", len(list), "err", err)
 		for _, it := range list {
 			it.InDoubt = it.doubt
@@ -414,7 +414,7 @@ var errUnread = errors.New("the store does not answer")
 func (s *Service) messageOf(ctx context.Context, d *rimewatch.Delivery) (*message.Message, error) {
 	body := d.Body
 	if body == nil {
-		stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+		stored, err := s.store.Outbox().Delivery(ctx, d.WorkspaceID, d.ID)
 		if err != nil {
 			return nil, errors.Join(errUnread, err)
 		}
@@ -445,7 +445,7 @@ func (l *lane) end(ctx context.Context, status rimewatch.DeliveryStatus, why str
 	for _, it := range list {
 		it.Status, it.LastError = status, why
 	}
-	err := l.s.store.UpdateDeliveries(ctx, stored(list), nil)
+	err := l.s.store.Outbox().UpdateDeliveries(ctx, stored(list), nil)
 	if err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 		l.s.log.Error("delivery", "key", list[0].Key, "deliveries", len(list), "err", err)
 		for _, it := range list {
@@ -501,7 +501,7 @@ func (l *lane) noted(list []*item, c *rimewatch.Channel, at rimewatch.Time, ok b
 	l.takeUp(c)
 	health := l.healthAfter(at, ok, list[0].LastError)
 	// Also while the service stops: the result must not be forgotten.
-	err := s.store.UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health)
+	err := s.store.Outbox().UpdateDeliveries(context.WithoutCancel(s.ctx), stored(list), &health)
 	if err != nil {
 		s.log.Error("delivery", "key", list[0].Key, "err", err)
 	}
@@ -593,7 +593,7 @@ func (s *Service) drop(ctx context.Context, d *rimewatch.Delivery, over bool) bo
 
 // dropUnknown drops a delivery that no lane has and that was not noted as sent.
 func (s *Service) dropUnknown(ctx context.Context, l *lane, d *rimewatch.Delivery, why string) bool {
-	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+	stored, err := s.store.Outbox().Delivery(ctx, d.WorkspaceID, d.ID)
 	if err != nil {
 		s.log.Error("delivery", "key", d.Key, "err", err)
 		return false

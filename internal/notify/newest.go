@@ -45,7 +45,7 @@ func (s *Service) runBatches() {
 
 // beginBatches begins a batch for each webhook that wants one and has none under way.
 func (s *Service) beginBatches(known map[int64]*readingsHook) error {
-	hooks, err := s.store.AllWebhooks(s.ctx)
+	hooks, err := s.store.Everywhere().AllWebhooks(s.ctx)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (s *Service) postBatch(w *rimewatch.Webhook, list []byte) error {
 		s.log.Warn("webhook failed", "webhook", w.ID, "key", key, "err", err)
 	}
 	l.noteHook(w, now, err, key, text, func(ctx context.Context, h *rimewatch.ChannelHealth) error {
-		return s.store.NoteWebhook(ctx, w.WorkspaceID, w.ID, h)
+		return s.store.Outbox().NoteWebhook(ctx, w.WorkspaceID, w.ID, h)
 	})
 	l.giveUp(s.ctx, w, now, err)
 	return err

@@ -131,7 +131,7 @@ func TestReadingsToAProgram(t *testing.T) {
 			many = append(many, 10+id%10+1000*id) // of site 1 only where id is small
 		}
 		r.fleet.report(r.now(), 6, many...)
-		_, err := r.store.Webhooks().Update(r.Context(), r.workspace, w.ID, func(w *rimewatch.Webhook) error { w.SiteIDs = nil; return nil })
+		_, err := r.store.Outbox().Webhooks().Update(r.Context(), r.workspace, w.ID, func(w *rimewatch.Webhook) error { w.SiteIDs = nil; return nil })
 		r.must(err)
 		r.pass(15 * time.Second)
 		if got := r.program.messages(); len(got) != 3 {

@@ -16,18 +16,15 @@ import (
 
 // Store has the methods of a store that notifications call.
 type Store interface {
-	store.Notifications
-	store.Events
-	store.Webhooks
-	store.Maintenance
 	store.Alerts
-	store.Everywhere
+	Routing() store.Routing
+	Outbox() store.Outbox
+	Records() store.Records
+	Everywhere() store.Everywhere
 	Workspaces(ctx context.Context) ([]rimewatch.Workspace, error)
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Sites() store.Resource[rimewatch.Site]
 	Contacts() store.Resource[rimewatch.Contact]
-	CheckTemplates() store.Resource[rimewatch.CheckTemplate]
-	Checks(ctx context.Context, workspaceID int64, f store.CheckFilter, p store.Page) (list []rimewatch.Check, total int, err error)
 	People() store.People
 }
 

@@ -104,12 +104,12 @@ func TestRetries(t *testing.T) {
 		if len(calls) < 28 || len(calls) > 42 || last > 24*time.Hour {
 			r.Errorf("%d attempts, the last after %s", len(calls), last)
 		}
-		ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, 1)
+		ds, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, 1)
 		r.must(err)
 		if d := ds[0]; d.Status != rimewatch.DeliveryFailed || d.Attempts != len(calls) || d.LastError != "The receiver answered 503 Service Unavailable." {
 			r.Errorf("the delivery is %+v", d)
 		}
-		c, err := r.store.Channels().Get(r.Context(), r.workspace, 1)
+		c, err := r.store.Routing().Channels().Get(r.Context(), r.workspace, 1)
 		r.must(err)
 		if c.Failures != len(calls) || c.LastError == "" || c.LastSuccessAt != 0 || c.LastFailureAt == 0 {
 			r.Errorf("the channel's health is %+v", c.ChannelHealth)
@@ -165,7 +165,7 @@ func TestCriticalIsTriedAgain(t *testing.T) {
 			r.channel("deployed", nil)
 			a := r.alert(rimewatch.HighTemperature, c.severity)
 			r.pass(10 * time.Minute)
-			ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, a.ID)
+			ds, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, a.ID)
 			r.must(err)
 			if len(ds) != 1 || ds[0].Status != c.status || ds[0].Attempts != c.attempts {
 				r.Errorf("%s, %v: %+v", c.severity, c.refusal, ds)
@@ -222,7 +222,7 @@ func TestOutage(t *testing.T) {
 		spare := r.channel("b", nil)
 		r.channel("a", func(c *rimewatch.Channel) { c.FallbackID = spare.ID })
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{3}}}}
-		r.must(r.store.Routes().Create(r.Context(), &route))
+		r.must(r.store.Routing().Routes().Create(r.Context(), &route))
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.alert(rimewatch.LowVoltage, rimewatch.Warning)
 		r.alert(rimewatch.HighHumidity, rimewatch.Warning)
@@ -249,7 +249,7 @@ func TestOutage(t *testing.T) {
 			}
 		}
 		broken.Store(true)
-		r.must(r.store.Channels().Delete(r.Context(), r.workspace, spare.ID))
+		r.must(r.store.Routing().Channels().Delete(r.Context(), r.workspace, spare.ID))
 		r.alert(rimewatch.ShortCycling, rimewatch.Warning)
 		r.pass(time.Hour)
 		if got := r.posts.said(); strings.Count(got, "c channel.failing") != 1 {
@@ -265,7 +265,7 @@ func TestRestart(t *testing.T) {
 		r.channel("a", nil)
 		r.channel("b", nil)
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, RepeatS: 7200, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{1}}, {AfterS: 1800, ChannelIDs: []int64{2}}}}
-		r.must(r.store.Routes().Create(r.Context(), &route))
+		r.must(r.store.Routing().Routes().Create(r.Context(), &route))
 		r.service.Stop() // the commit is stored, nobody has heard of it
 		a := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.restart()
@@ -294,9 +294,9 @@ func TestStopPlans(t *testing.T) {
 		for i := range 10 {
 			a := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 			r.service.Stop()
-			left, err := r.store.AllTransitionsAfter(r.Context(), 0, 1000)
+			left, err := r.store.Everywhere().AllTransitionsAfter(r.Context(), 0, 1000)
 			r.must(err)
-			planned, err := r.store.PlannedThrough(r.Context())
+			planned, err := r.store.Outbox().PlannedThrough(r.Context())
 			r.must(err)
 			if last := left[len(left)-1].ID; planned != last {
 				r.Errorf("round %d: planned through %d of %d", i, planned, last)
@@ -342,11 +342,11 @@ func TestSilences(t *testing.T) {
 	bubble(t, func(r *rig) {
 		r.channel("a", nil)
 		sil := rimewatch.Silence{WorkspaceID: r.workspace, StartsAt: r.now(), EndsAt: r.now() + rimewatch.Hour, CreatedBy: "me", CreatedAt: r.now()}
-		r.must(r.store.Silences().Create(r.Context(), &sil))
+		r.must(r.store.Routing().Silences().Create(r.Context(), &sil))
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(10 * time.Minute)
 		r.expect("while silenced", "")
-		_, err := r.store.Silences().Update(r.Context(), r.workspace, sil.ID, func(s *rimewatch.Silence) error {
+		_, err := r.store.Routing().Silences().Update(r.Context(), r.workspace, sil.ID, func(s *rimewatch.Silence) error {
 			s.EndsAt = r.now()
 			return nil
 		})
@@ -377,7 +377,7 @@ func TestTest(t *testing.T) {
 		if d.Status != rimewatch.DeliveryFailed || d.LastError != "Nobody listens." || d.Attempts != 1 {
 			r.Errorf("%+v", d)
 		}
-		c, err := r.store.Channels().Get(r.Context(), r.workspace, bad.ID)
+		c, err := r.store.Routing().Channels().Get(r.Context(), r.workspace, bad.ID)
 		r.must(err)
 		if c.Failures != 1 || c.LastError != "Nobody listens." {
 			r.Errorf("%+v", c.ChannelHealth)
@@ -407,7 +407,7 @@ func TestResend(t *testing.T) {
 		r.channel("a", nil)
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(time.Second)
-		ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, 1)
+		ds, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, 1)
 		r.must(err)
 		if ds[0].Status != rimewatch.DeliveryFailed {
 			r.Fatalf("%+v", ds[0])
@@ -442,7 +442,7 @@ func TestDigest(t *testing.T) {
 		r.channel("a", nil)
 		at := 7*60 + 30
 		route := rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, DigestAt: &at, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{1}}}, CreatedAt: r.now(), UpdatedAt: r.now()}
-		r.must(r.store.Routes().Create(r.Context(), &route))
+		r.must(r.store.Routing().Routes().Create(r.Context(), &route))
 		w := r.alert(rimewatch.HighTemperature, rimewatch.Warning)
 		r.alert(rimewatch.LowVoltage, rimewatch.Critical)
 		r.pass(time.Hour)
@@ -468,7 +468,7 @@ func TestDigest(t *testing.T) {
 		r.pass(24*time.Hour - 31*time.Minute - 5*time.Second)
 		r.expect("until it is due", "")
 		route.Name, route.UpdatedAt = "renamed", r.now()
-		_, err := r.store.Routes().Update(r.Context(), r.workspace, route.ID, func(x *rimewatch.Route) error { *x = route; return nil })
+		_, err := r.store.Routing().Routes().Update(r.Context(), r.workspace, route.ID, func(x *rimewatch.Route) error { *x = route; return nil })
 		r.must(err)
 		r.pass(time.Minute)
 		r.expect("its route was edited before it was looked at", "54h30m10s a alert.digest")
@@ -500,7 +500,7 @@ func TestHugeAndOdd(t *testing.T) {
 		r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(time.Second)
 		r.expect("calls", "0s a alert.opened")
-		ds, err := r.store.AlertDeliveries(r.Context(), r.workspace, 1)
+		ds, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, 1)
 		r.must(err)
 		if ds[0].Status != rimewatch.DeliveryPending || !strings.HasPrefix(ds[0].LastError, "550 no  550 such  user�ö") || len(ds[0].LastError) > 1000 {
 			r.Errorf("%s %q", ds[0].Status, ds[0].LastError)

@@ -46,7 +46,7 @@ func (l *lane) takeUp(c *rimewatch.Channel) {
 		return
 	}
 	o.since = o.health.LastFailureAt
-	list, _, err := l.s.store.Deliveries(l.s.ctx, l.workspaceID, 0, store.Page{Limit: logSearch})
+	list, _, err := l.s.store.Outbox().Deliveries(l.s.ctx, l.workspaceID, 0, store.Page{Limit: logSearch})
 	if err != nil {
 		return // at worst it is reported once more: the key keeps that from happening
 	}
@@ -150,7 +150,7 @@ func (l *lane) outageDelivery(c *rimewatch.Channel, to int64, key string, text f
 	if err != nil {
 		return nil, err
 	}
-	other, err := s.store.Channels().Get(s.ctx, l.workspaceID, to)
+	other, err := s.store.Routing().Channels().Get(s.ctx, l.workspaceID, to)
 	if err != nil {
 		return nil, err
 	}
@@ -212,10 +212,10 @@ func (s *Service) put(d *rimewatch.Delivery, err error) error {
 	ctx := context.WithoutCancel(s.ctx)
 	s.handing.RLock()
 	defer s.handing.RUnlock()
-	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+	if err := s.store.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 		return err
 	}
-	stored, err := s.store.Delivery(ctx, d.WorkspaceID, d.ID)
+	stored, err := s.store.Outbox().Delivery(ctx, d.WorkspaceID, d.ID)
 	if err != nil {
 		return err
 	}

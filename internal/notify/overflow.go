@@ -86,7 +86,7 @@ func (q *queue) asks(first, now rimewatch.Time, most int) bool {
 func (l *lane) refill(q *queue, urgent bool) {
 	s, most := l.s, l.s.cfg.PerLane
 	s.handing.Lock()
-	list, err := s.store.PendingDeliveries(s.ctx, l.workspaceID, l.channelID, urgent, most)
+	list, err := s.store.Outbox().PendingDeliveries(s.ctx, l.workspaceID, l.channelID, urgent, most)
 	s.handing.Unlock()
 	now := s.now()
 	l.mu.Lock()

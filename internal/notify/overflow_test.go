@@ -55,7 +55,7 @@ func (r *rig) overflow(perLane int) {
 		r.Fatalf("%d were sent", sent)
 	}
 	work()
-	waiting, err := r.store.PendingDeliveries(r.Context(), r.workspace, 1, false, 100)
+	waiting, err := r.store.Outbox().PendingDeliveries(r.Context(), r.workspace, 1, false, 100)
 	r.must(err)
 	if len(waiting) != 50 {
 		r.Fatalf("%d wait in the store", len(waiting))
@@ -69,7 +69,7 @@ func (r *rig) overflow(perLane int) {
 		r.Errorf("%d were sent of 50", sent)
 	}
 	r.pass(24 * time.Hour)
-	all, _, err := r.store.Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 100})
+	all, _, err := r.store.Outbox().Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 100})
 	r.must(err)
 	count := make(map[rimewatch.DeliveryStatus]int)
 	for i := range all {

@@ -209,11 +209,11 @@ func (p *planner) setActive(v *rimewatch.Alert) {
 // to be sent, and which alerts are active and may have moments of their own.
 func (s *Service) restore(ctx context.Context) (err error) {
 	p := &s.planner
-	if p.mark, err = s.store.PlannedThrough(ctx); err != nil {
+	if p.mark, err = s.store.Outbox().PlannedThrough(ctx); err != nil {
 		return err
 	}
 	p.read = p.mark
-	err = s.store.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	err = s.store.Everywhere().AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		p.setActive(a)
 		l := p.lookOf(a.WorkspaceID, a.ID)
 		p.classify(l, classOf(a.Severity == rimewatch.Critical))
@@ -226,7 +226,7 @@ func (s *Service) restore(ctx context.Context) (err error) {
 	var tests []*rimewatch.Delivery
 	s.handing.RLock()
 	defer s.handing.RUnlock()
-	err = s.store.AllPendingDeliveries(ctx, func(d *rimewatch.Delivery) error {
+	err = s.store.Everywhere().AllPendingDeliveries(ctx, func(d *rimewatch.Delivery) error {
 		if d.Kind == rimewatch.DeliveryTest { // whoever asked has gone
 			d.Status = rimewatch.DeliveryDropped
 			tests = append(tests, d)
@@ -246,7 +246,7 @@ func (s *Service) restore(ctx context.Context) (err error) {
 		return err
 	}
 	for _, d := range tests {
-		if err := s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, nil); err != nil {
+		if err := s.store.Outbox().UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, nil); err != nil {
 			return err
 		}
 	}
@@ -317,7 +317,7 @@ func (s *Service) planDue(ctx context.Context) error {
 		s.turned.Store(int64(s.now()))
 	}
 	if through := p.through(nil); through > p.mark {
-		if err := s.store.PutDeliveries(ctx, nil, through); err != nil {
+		if err := s.store.Outbox().PutDeliveries(ctx, nil, through); err != nil {
 			return err
 		}
 		p.mark = through
@@ -366,7 +366,7 @@ func (s *Service) takeAsked() {
 func (s *Service) readTransitions(ctx context.Context) error {
 	p := &s.planner
 	for len(p.open) < unplanned {
-		list, err := s.store.AllTransitionsAfter(ctx, p.read, readSlice)
+		list, err := s.store.Everywhere().AllTransitionsAfter(ctx, p.read, readSlice)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -424,13 +424,13 @@ func (b *batch) workspace(id int64) (*workspace, error) {
 
 // wayStore keeps the ways in which people are notified.
 type wayStore interface {
-	Channels() store.Resource[rimewatch.Channel]
+	Routing() store.Routing
 	People() store.People
 }
 
 // readWays reads a workspace's channels and members.
 func readWays(ctx context.Context, s wayStore, workspaceID int64) (r plan.Rules, err error) {
-	if r.Channels, err = s.Channels().List(ctx, workspaceID); err != nil {
+	if r.Channels, err = s.Routing().Channels().List(ctx, workspaceID); err != nil {
 		return r, err
 	}
 	members, err := s.People().Members(ctx, workspaceID)
@@ -445,13 +445,9 @@ func readWays(ctx context.Context, s wayStore, workspaceID int64) (r plan.Rules,
 // ruleStore keeps what a workspace has decided.
 type ruleStore interface {
 	wayStore
-	Routes() store.Resource[rimewatch.Route]
-	Rotas() store.Resource[rimewatch.Rota]
 	Contacts() store.Resource[rimewatch.Contact]
 	Sites() store.Resource[rimewatch.Site]
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
-	Silences() store.Resource[rimewatch.Silence]
-	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
 }
 
 // readRules reads what a workspace has decided; of silences and windows those that end
@@ -460,16 +456,16 @@ func readRules(ctx context.Context, s ruleStore, workspaceID int64, ended rimewa
 	if r, err = readWays(ctx, s, workspaceID); err != nil {
 		return r, err
 	}
-	if r.Routes, err = s.Routes().List(ctx, workspaceID); err != nil {
+	if r.Routes, err = s.Routing().Routes().List(ctx, workspaceID); err != nil {
 		return r, err
 	}
 	if err = readDuty(ctx, s, workspaceID, &r); err != nil {
 		return r, err
 	}
-	if r.Silences, _, err = s.Silences().Select(ctx, workspaceID, store.Selection{EndAfter: ended}); err != nil {
+	if r.Silences, _, err = s.Routing().Silences().Select(ctx, workspaceID, store.Selection{EndAfter: ended}); err != nil {
 		return r, err
 	}
-	r.Maintenance, _, err = s.MaintenanceWindows().Select(ctx, workspaceID, store.Selection{EndAfter: ended})
+	r.Maintenance, _, err = s.Routing().MaintenanceWindows().Select(ctx, workspaceID, store.Selection{EndAfter: ended})
 	return r, err
 }
 
@@ -480,7 +476,7 @@ func readDuty(ctx context.Context, s ruleStore, workspaceID int64, r *plan.Rules
 	if r.Contacts, err = s.Contacts().List(ctx, workspaceID); err != nil {
 		return err
 	}
-	rotas, err := s.Rotas().List(ctx, workspaceID)
+	rotas, err := s.Routing().Rotas().List(ctx, workspaceID)
 	if err != nil || len(rotas) == 0 {
 		return err
 	}
@@ -534,17 +530,17 @@ func (b *batch) plan(x *planned) error {
 	in := plan.Input{Alert: &v, Timeline: l.whole, Rules: &w.rules, Zone: s.zoneOf(&v, &w.Workspace), Now: s.now()}
 	x.over = v.Status == rimewatch.AlertResolved
 	if l.whole == nil {
-		if in.Timeline, err = s.store.AlertTransitions(b.ctx, l.workspace, l.alert); err != nil {
+		if in.Timeline, err = s.store.Outbox().AlertTransitions(b.ctx, l.workspace, l.alert); err != nil {
 			return err
 		}
-		if in.Made, err = s.store.AlertDeliveries(b.ctx, l.workspace, l.alert); err != nil {
+		if in.Made, err = s.store.Outbox().AlertDeliveries(b.ctx, l.workspace, l.alert); err != nil {
 			return err
 		}
 		if x.over {
 			in.UnderWay = s.hold(in.Made)
 			if slices.ContainsFunc(in.Made, func(d rimewatch.Delivery) bool { return d.InDoubt && !in.UnderWay[d.ID] }) {
 				// One that was being sent when it was read may have ended before it was held: held, it stands.
-				if in.Made, err = s.store.AlertDeliveries(b.ctx, l.workspace, l.alert); err != nil {
+				if in.Made, err = s.store.Outbox().AlertDeliveries(b.ctx, l.workspace, l.alert); err != nil {
 					return err
 				}
 			}
@@ -672,12 +668,12 @@ func pendingOf(list []*rimewatch.Delivery) []*rimewatch.Delivery {
 // put stores deliveries. One that the store will never take must not keep it
 // from taking the others.
 func (b *batch) put(list []*rimewatch.Delivery, through int64) error {
-	err := b.s.store.PutDeliveries(b.ctx, list, through)
+	err := b.s.store.Outbox().PutDeliveries(b.ctx, list, through)
 	if rimewatch.CodeOf(err) != rimewatch.CodeValidationFailed {
 		return err
 	}
 	for _, d := range list {
-		if err := b.s.store.PutDeliveries(b.ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+		if err := b.s.store.Outbox().PutDeliveries(b.ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 			if rimewatch.CodeOf(err) != rimewatch.CodeValidationFailed {
 				return err
 			}
@@ -685,7 +681,7 @@ func (b *batch) put(list []*rimewatch.Delivery, through int64) error {
 			b.s.log.Error("delivery cannot be stored", "key", d.Key, "err", err)
 		}
 	}
-	return b.s.store.PutDeliveries(b.ctx, nil, through)
+	return b.s.store.Outbox().PutDeliveries(b.ctx, nil, through)
 }
 
 func (s *Service) context(w *rimewatch.Workspace, l rimewatch.Locale, key string, zone *time.Location, now rimewatch.Time) *message.Context {

@@ -91,7 +91,7 @@ func (s *Service) planPrograms(ctx context.Context) error {
 	if len(due) == 0 && !all {
 		return nil
 	}
-	hooks, err := s.store.AllWebhooks(ctx)
+	hooks, err := s.store.Everywhere().AllWebhooks(ctx)
 	for i := range hooks {
 		if w := &hooks[i]; err == nil && (all || due[w.WorkspaceID]) {
 			err = s.planHook(ctx, w)
@@ -111,7 +111,7 @@ func (s *Service) planHook(ctx context.Context, w *rimewatch.Webhook) error {
 		if room == 0 {
 			return nil
 		}
-		list, err := s.store.Events(ctx, w.WorkspaceID, w.Through, hookSlice)
+		list, err := s.store.Outbox().Events(ctx, w.WorkspaceID, w.Through, hookSlice)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -165,7 +165,7 @@ func (s *Service) putEvents(ctx context.Context, w *rimewatch.Webhook, list []*r
 	for i, d := range list {
 		bodies[i], d.Body = d.Body, nil
 	}
-	if err := s.store.PutEventDeliveries(ctx, w, list, through); err != nil {
+	if err := s.store.Outbox().PutEventDeliveries(ctx, w, list, through); err != nil {
 		return err
 	}
 	for i, d := range list {
@@ -227,7 +227,7 @@ func (l *lane) leave(q *queue, it *item) {
 // post makes one attempt of an event, or of a ping (once).
 func (l *lane) post(ctx context.Context, it *item, once bool) {
 	s := l.s
-	w, err := s.store.Webhooks().Get(ctx, l.workspaceID, -l.channelID)
+	w, err := s.store.Outbox().Webhooks().Get(ctx, l.workspaceID, -l.channelID)
 	if rimewatch.CodeOf(err) == rimewatch.CodeNotFound || err == nil && !once && (!w.Enabled || !it.of(&w)) {
 		it.Status = rimewatch.DeliveryDropped // as the store has it
 		return
@@ -259,7 +259,7 @@ func (it *item) of(w *rimewatch.Webhook) bool {
 // readEvent reads what is to be sent. An event that is kept no longer is given up.
 func (l *lane) readEvent(ctx context.Context, it *item) error {
 	n, _ := rimewatch.EventOfKey(it.Key)
-	list, err := l.s.store.Events(ctx, l.workspaceID, n-1, 1)
+	list, err := l.s.store.Outbox().Events(ctx, l.workspaceID, n-1, 1)
 	if err != nil {
 		return err
 	}
@@ -349,7 +349,7 @@ func (l *lane) postNoted(it *item, w *rimewatch.Webhook, at rimewatch.Time, outc
 		stored.Body = nil
 	}
 	return l.noteHook(w, at, outcome, it.Key, it.LastError, func(ctx context.Context, h *rimewatch.ChannelHealth) error {
-		return l.s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{&stored}, h)
+		return l.s.store.Outbox().UpdateDeliveries(ctx, []*rimewatch.Delivery{&stored}, h)
 	})
 }
 
@@ -394,7 +394,7 @@ func (l *lane) failingSince() rimewatch.Time {
 // stopHook switches a webhook off, and tells people through a channel that works.
 func (l *lane) stopHook(ctx context.Context, w *rimewatch.Webhook, why rimewatch.Sentence) {
 	s := l.s
-	if err := s.store.StopWebhook(ctx, l.workspaceID, w.ID, why.Stored()); err != nil {
+	if err := s.store.Outbox().StopWebhook(ctx, l.workspaceID, w.ID, why.Stored()); err != nil {
 		s.log.Error("switch a webhook off", "webhook", w.ID, "err", err)
 		return
 	}
@@ -433,7 +433,7 @@ func (s *Service) tellOff(ctx context.Context, hook *rimewatch.Webhook, why rime
 // Ping sends a webhook an event of the type ping now, switched on or not, and returns what
 // came of it: sent or failed. CodeNotFound when there is no such webhook.
 func (s *Service) Ping(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
-	if _, err := s.store.Webhooks().Get(ctx, workspaceID, id); err != nil {
+	if _, err := s.store.Outbox().Webhooks().Get(ctx, workspaceID, id); err != nil {
 		return rimewatch.Delivery{}, err
 	}
 	now, key := s.now(), "ping_"+rand.Text()
@@ -448,22 +448,22 @@ func (s *Service) Ping(ctx context.Context, workspaceID, id int64) (rimewatch.De
 	// An attempt that is begun is brought to an end, whether or not the caller waits for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait)
 	defer cancel()
-	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+	if err := s.store.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 		return rimewatch.Delivery{}, err
 	}
 	s.laneOf(workspaceID, -id).post(ctx, &item{Delivery: d, since: now}, true)
-	return s.store.Delivery(ctx, workspaceID, d.ID)
+	return s.store.Outbox().Delivery(ctx, workspaceID, d.ID)
 }
 
 // Replay sends the events after a number again, in order: CodeNotFound when there is no such
 // webhook, CodeConflict while it is switched off.
 func (s *Service) Replay(ctx context.Context, workspaceID, id, after int64) (rimewatch.Webhook, error) {
-	w, err := s.store.Webhooks().Get(ctx, workspaceID, id)
+	w, err := s.store.Outbox().Webhooks().Get(ctx, workspaceID, id)
 	if err == nil && !w.Enabled {
 		err = rimewatch.Errorf(rimewatch.CodeConflict, "The webhook is switched off.")
 	}
 	if err == nil {
-		w, err = s.store.RewindWebhook(ctx, workspaceID, id, after)
+		w, err = s.store.Outbox().RewindWebhook(ctx, workspaceID, id, after)
 	}
 	if err == nil {
 		s.WebhooksChanged(workspaceID)

@@ -100,7 +100,7 @@ func (r *rig) hook(change func(*rimewatch.Webhook)) rimewatch.Webhook {
 	if change != nil {
 		change(&w)
 	}
-	r.must(r.store.Webhooks().Create(r.Context(), &w))
+	r.must(r.store.Outbox().Webhooks().Create(r.Context(), &w))
 	r.service.WebhooksChanged(r.workspace)
 	return w
 }
@@ -126,7 +126,7 @@ func (r *rig) leap(to time.Duration) {
 
 func (r *rig) hooked(id int64) rimewatch.Webhook {
 	r.Helper()
-	w, err := r.store.Webhooks().Get(r.Context(), r.workspace, id)
+	w, err := r.store.Outbox().Webhooks().Get(r.Context(), r.workspace, id)
 	r.must(err)
 	return w
 }
@@ -229,7 +229,7 @@ func TestADeadProgram(t *testing.T) {
 			r.Error("it is tried although it is off")
 		}
 		r.program.set(nil)
-		_, err := r.store.Webhooks().Update(r.Context(), r.workspace, w.ID, func(w *rimewatch.Webhook) error { w.Enabled = true; return nil })
+		_, err := r.store.Outbox().Webhooks().Update(r.Context(), r.workspace, w.ID, func(w *rimewatch.Webhook) error { w.Enabled = true; return nil })
 		r.must(err)
 		r.service.WebhooksChanged(r.workspace)
 		r.pass(time.Minute)

@@ -21,7 +21,7 @@ const reportWithin = 30 * time.Minute
 // with its schedule; the keys of its deliveries see to it that a crash in between
 // sends none of them twice.
 func (s *Service) reports(ctx context.Context, now rimewatch.Time) error {
-	list, err := s.store.AllReportSchedules(ctx)
+	list, err := s.store.Everywhere().AllReportSchedules(ctx)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func (s *Service) planReport(ctx context.Context, x *rimewatch.ReportSchedule, n
 		return nil
 	default: // the clock was wrong and is not any more
 	}
-	return s.store.ReportsThrough(ctx, x.WorkspaceID, x.ID, r.To)
+	return s.store.Routing().ReportsThrough(ctx, x.WorkspaceID, x.ID, r.To)
 }
 
 // reportOf returns the report of a schedule about the last period, as last has it.
@@ -72,7 +72,7 @@ func (s *Service) reportOf(ctx context.Context, x *rimewatch.ReportSchedule, now
 // switched on, and hands them over.
 func (s *Service) putReport(ctx context.Context, x *rimewatch.ReportSchedule, w *rimewatch.Workspace, r *message.Report, key string, now rimewatch.Time) (list []rimewatch.Delivery, err error) {
 	for _, id := range x.ChannelIDs {
-		c, err := s.store.Channels().Get(ctx, x.WorkspaceID, id)
+		c, err := s.store.Routing().Channels().Get(ctx, x.WorkspaceID, id)
 		if err != nil {
 			return list, err
 		}
@@ -96,7 +96,7 @@ func (s *Service) putReport(ctx context.Context, x *rimewatch.ReportSchedule, w 
 // returns the deliveries, without waiting for them: CodeConflict when it cannot be
 // sent, CodeNotFound when there is no such schedule.
 func (s *Service) SendReport(ctx context.Context, workspaceID, id int64) ([]rimewatch.Delivery, error) {
-	x, err := s.store.ReportSchedules().Get(ctx, workspaceID, id)
+	x, err := s.store.Routing().ReportSchedules().Get(ctx, workspaceID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (l *lane) prepare(it *item) {
 	if err != nil && s.ctx.Err() == nil {
 		it.Attempts++
 		it.attempted(s.now(), "", lasting(err), false, false)
-		if err := s.store.UpdateDeliveries(context.WithoutCancel(ctx), stored([]*item{it}), nil); err != nil {
+		if err := s.store.Outbox().UpdateDeliveries(context.WithoutCancel(ctx), stored([]*item{it}), nil); err != nil {
 			s.log.Error("delivery", "key", it.Key, "err", err)
 		}
 		s.tried(true)

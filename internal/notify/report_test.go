@@ -35,7 +35,7 @@ func (r *rig) scheduled(period rimewatch.ReportPeriod, zone string, channels ...
 	place, err := time.LoadLocation(at)
 	r.must(err)
 	_, s.Through = period.Last(r.now(), place)
-	r.must(r.store.ReportSchedules().Create(r.Context(), &s))
+	r.must(r.store.Routing().ReportSchedules().Create(r.Context(), &s))
 	return s
 }
 
@@ -140,14 +140,14 @@ func TestReportsOnce(t *testing.T) {
 		r.skip("2000-01-03T06:00:00Z")
 		first := r.stamp("2000-01-03T06:00:00Z", "shop", "1999-12-27T00:00:00Z", "2000-01-03T00:00:00Z")
 		r.said(first)
-		r.must(r.store.ReportsThrough(r.Context(), r.workspace, s.ID, s.Through))
+		r.must(r.store.Routing().ReportsThrough(r.Context(), r.workspace, s.ID, s.Through))
 		r.restart()
 		r.pass(time.Minute)
 		r.said("")
-		if got, err := r.store.ReportSchedules().Get(r.Context(), r.workspace, s.ID); err != nil || got.Through.String() != "2000-01-03T00:00:00.000Z" {
+		if got, err := r.store.Routing().ReportSchedules().Get(r.Context(), r.workspace, s.ID); err != nil || got.Through.String() != "2000-01-03T00:00:00.000Z" {
 			t.Errorf("planned through %s (%v)", got.Through, err)
 		}
-		r.must(r.store.ReportsThrough(r.Context(), r.workspace, s.ID, r.now().Add(1000*time.Hour)))
+		r.must(r.store.Routing().ReportsThrough(r.Context(), r.workspace, s.ID, r.now().Add(1000*time.Hour)))
 		r.skip("2000-01-10T06:00:00Z")
 		r.said(r.stamp("2000-01-10T06:00:00Z", "shop", "2000-01-03T00:00:00Z", "2000-01-10T00:00:00Z"))
 	})
@@ -210,7 +210,7 @@ func TestReportsInTheMaking(t *testing.T) {
 		if _, err := r.service.SendReport(r.Context(), r.workspace, 99); rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 			t.Error(err)
 		}
-		_, err = r.store.Channels().Update(r.Context(), r.workspace, shop.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
+		_, err = r.store.Routing().Channels().Update(r.Context(), r.workspace, shop.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
 		r.must(err)
 		if _, err := r.service.SendReport(r.Context(), r.workspace, weekly.ID); rimewatch.CodeOf(err) != rimewatch.CodeConflict {
 			t.Error(err)

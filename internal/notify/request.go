@@ -43,7 +43,7 @@ const testWait = 10 * time.Second
 // Test sends a message to a channel now, switched on or not, and returns what came
 // of it: sent or failed. CodeNotFound when there is no such channel.
 func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimewatch.Delivery, error) {
-	c, err := s.store.Channels().Get(ctx, workspaceID, channelID)
+	c, err := s.store.Routing().Channels().Get(ctx, workspaceID, channelID)
 	if err != nil {
 		return rimewatch.Delivery{}, err
 	}
@@ -64,11 +64,11 @@ func (s *Service) Test(ctx context.Context, workspaceID, channelID int64) (rimew
 	// An attempt that is begun is brought to an end, whether or not the caller waits for it.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), testWait)
 	defer cancel()
-	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+	if err := s.store.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 		return rimewatch.Delivery{}, err
 	}
 	s.laneOf(workspaceID, channelID).attempt(ctx, []*item{{Delivery: d, since: now}}, true)
-	return s.store.Delivery(ctx, workspaceID, d.ID)
+	return s.store.Outbox().Delivery(ctx, workspaceID, d.ID)
 }
 
 // Try sends a test message by a channel that is not stored, and stores nothing.
@@ -92,7 +92,7 @@ func (s *Service) Try(ctx context.Context, c *rimewatch.Channel) (remark string,
 // Tested notes that a channel took a test before it was stored with the settings that
 // it has: a delivery, and that it works. CodeNotFound when there is no such channel.
 func (s *Service) Tested(ctx context.Context, workspaceID, channelID int64, at rimewatch.Time) error {
-	c, err := s.store.Channels().Get(ctx, workspaceID, channelID)
+	c, err := s.store.Routing().Channels().Get(ctx, workspaceID, channelID)
 	if err != nil {
 		return err
 	}
@@ -105,10 +105,10 @@ func (s *Service) Tested(ctx context.Context, workspaceID, channelID int64, at r
 	defer l.report.Unlock()
 	l.takeUp(&c)
 	health := l.healthAfter(at, true, "")
-	if err := s.store.PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
+	if err := s.store.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{d}, 0); err != nil {
 		return err
 	}
-	if err := s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, &health); err != nil {
+	if err := s.store.Outbox().UpdateDeliveries(ctx, []*rimewatch.Delivery{d}, &health); err != nil {
 		return err
 	}
 	l.conclude(&c, &item{Delivery: d, since: at}, health)
@@ -128,7 +128,7 @@ func (s *Service) testMessage(ctx context.Context, c *rimewatch.Channel, key str
 // left, with its key: who has it all the same may drop the double. One that was
 // sent becomes a new delivery. CodeNotFound when there is none.
 func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
-	d, err := s.store.Delivery(ctx, workspaceID, id)
+	d, err := s.store.Outbox().Delivery(ctx, workspaceID, id)
 	if err != nil {
 		return d, err
 	}
@@ -145,10 +145,10 @@ func (s *Service) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.
 		d.Key = fmt.Sprintf("%s/again/%d", first, now)
 		d.ID, d.Attempts, d.SentAt, d.CreatedAt, d.LastError = 0, 0, 0, now, ""
 		d.Status, d.NextAttemptAt = rimewatch.DeliveryPending, now
-		err = s.store.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
+		err = s.store.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
 	default:
 		d.Attempts, d.LastError, d.Status, d.NextAttemptAt = 0, "", rimewatch.DeliveryPending, now
-		err = s.store.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, nil)
+		err = s.store.Outbox().UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, nil)
 	}
 	if err != nil {
 		return d, err

@@ -27,7 +27,7 @@ func TestTested(t *testing.T) {
 		r.pass(10 * time.Minute)
 		for _, id := range []int64{c.ID, bad.ID} {
 			r.must(r.service.Tested(r.Context(), r.workspace, id, at))
-			got, err := r.store.Channels().Get(r.Context(), r.workspace, id)
+			got, err := r.store.Routing().Channels().Get(r.Context(), r.workspace, id)
 			r.must(err)
 			if works, _ := got.Working(); !works || got.LastSuccessAt != at || got.LastError != "" {
 				r.Errorf("%s: %+v", got.Name, got.ChannelHealth)
@@ -41,7 +41,7 @@ func TestTested(t *testing.T) {
 		if _, err := r.service.Test(r.Context(), r.workspace, bad.ID); err != nil {
 			r.Fatal(err)
 		}
-		got, err := r.store.Channels().Get(r.Context(), r.workspace, bad.ID)
+		got, err := r.store.Routing().Channels().Get(r.Context(), r.workspace, bad.ID)
 		r.must(err)
 		if got.Failures != 1 || got.LastSuccessAt != at {
 			r.Errorf("%+v", got.ChannelHealth)

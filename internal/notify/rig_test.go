@@ -170,7 +170,7 @@ func (r *rig) channel(name string, change func(*rimewatch.Channel)) rimewatch.Ch
 	if change != nil {
 		change(&c)
 	}
-	r.must(r.store.Channels().Create(r.Context(), &c))
+	r.must(r.store.Routing().Channels().Create(r.Context(), &c))
 	return c
 }
 
@@ -208,9 +208,9 @@ func (r *rig) resolve(a *rimewatch.Alert) {
 // deliveries describes all deliveries, oldest first.
 func (r *rig) deliveries() (list []string) {
 	r.Helper()
-	all, _, err := r.store.Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 100})
+	all, _, err := r.store.Outbox().Deliveries(r.Context(), r.workspace, 0, store.Page{Limit: 100})
 	r.must(err)
-	names, err := r.store.DeliveryNames(r.Context(), r.workspace)
+	names, err := r.store.Outbox().DeliveryNames(r.Context(), r.workspace)
 	r.must(err)
 	for _, d := range slices.Backward(all) {
 		list = append(list, fmt.Sprintf("%s %s %s %d", d.Kind, names.Channels[d.ChannelID].Name, d.Status, d.Attempts))

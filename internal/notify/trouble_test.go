@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rimewatch/rimewatch"
+	"github.com/rimewatch/rimewatch/internal/store"
 	"github.com/rimewatch/rimewatch/internal/store/sqlite"
 )
 
@@ -60,6 +61,30 @@ type troubled struct {
 	trouble *trouble
 }
 
+func (s *troubled) Everywhere() store.Everywhere { return troubledAll{s.Store.Everywhere(), s.trouble} }
+func (s *troubled) Outbox() store.Outbox         { return troubledOutbox{s.Store.Outbox(), s.trouble} }
+
+func (s *troubled) Routing() store.Routing { return troubledRouting{s.Store.Routing(), s.trouble} }
+
+type (
+	troubledRouting struct {
+		store.Routing
+		trouble *trouble
+	}
+	troubledChannels struct {
+		store.Resource[rimewatch.Channel]
+		trouble *trouble
+	}
+	troubledAll struct {
+		store.Everywhere
+		trouble *trouble
+	}
+	troubledOutbox struct {
+		store.Outbox
+		trouble *trouble
+	}
+)
+
 func (s *troubled) Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error) {
 	if err := s.trouble.of("Alert"); err != nil {
 		return rimewatch.AlertView{}, err
@@ -67,28 +92,39 @@ func (s *troubled) Alert(ctx context.Context, workspaceID, id int64) (rimewatch.
 	return s.Store.Alert(ctx, workspaceID, id)
 }
 
-func (s *troubled) AllTransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error) {
+func (s troubledRouting) Channels() store.Resource[rimewatch.Channel] {
+	return troubledChannels{s.Routing.Channels(), s.trouble}
+}
+
+func (s troubledChannels) Get(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error) {
+	if err := s.trouble.of("Channel"); err != nil {
+		return rimewatch.Channel{}, err
+	}
+	return s.Resource.Get(ctx, workspaceID, id)
+}
+
+func (s troubledAll) AllTransitionsAfter(ctx context.Context, id int64, limit int) ([]rimewatch.AlertTransition, error) {
 	if err := s.trouble.of("AllTransitionsAfter"); err != nil {
 		return nil, err
 	}
-	return s.Store.AllTransitionsAfter(ctx, id, limit)
+	return s.Everywhere.AllTransitionsAfter(ctx, id, limit)
 }
 
-func (s *troubled) AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error) {
+func (s troubledOutbox) AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error) {
 	if err := s.trouble.of("AlertDeliveries"); err != nil {
 		return nil, err
 	}
-	return s.Store.AlertDeliveries(ctx, workspaceID, alertID)
+	return s.Outbox.AlertDeliveries(ctx, workspaceID, alertID)
 }
 
-func (s *troubled) PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error {
+func (s troubledOutbox) PutDeliveries(ctx context.Context, list []*rimewatch.Delivery, through int64) error {
 	if err := s.trouble.of("PutDeliveries"); err != nil {
 		return err
 	}
-	return s.Store.PutDeliveries(ctx, list, through)
+	return s.Outbox.PutDeliveries(ctx, list, through)
 }
 
-func (s *troubled) UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error {
+func (s troubledOutbox) UpdateDeliveries(ctx context.Context, list []*rimewatch.Delivery, health *rimewatch.ChannelHealth) error {
 	call := "UpdateDeliveries"
 	if health != nil {
 		call = "outcome" // of an attempt
@@ -96,21 +132,14 @@ func (s *troubled) UpdateDeliveries(ctx context.Context, list []*rimewatch.Deliv
 	if err := s.trouble.of(call); err != nil {
 		return err
 	}
-	return s.Store.UpdateDeliveries(ctx, list, health)
+	return s.Outbox.UpdateDeliveries(ctx, list, health)
 }
 
-func (s *troubled) Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
+func (s troubledOutbox) Delivery(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
 	if err := s.trouble.of("Delivery"); err != nil {
 		return rimewatch.Delivery{}, err
 	}
-	return s.Store.Delivery(ctx, workspaceID, id)
-}
-
-func (s *troubled) Channel(ctx context.Context, workspaceID, id int64) (rimewatch.Channel, error) {
-	if err := s.trouble.of("Channel"); err != nil {
-		return rimewatch.Channel{}, err
-	}
-	return s.Store.Channels().Get(ctx, workspaceID, id)
+	return s.Outbox.Delivery(ctx, workspaceID, id)
 }
 
 // TestPlannedInTrouble: a store that fails while an alert is planned delays it by a second
@@ -137,7 +166,7 @@ func TestPlannedInTrouble(t *testing.T) {
 					r.trouble.fails(call, 2)
 					opened := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 					r.pass(5 * time.Second)
-					if list, err := r.store.AlertDeliveries(r.Context(), r.workspace, opened.ID); err != nil || len(list) != 1 || list[0].SentAt > opened.TriggeredAt+4*rimewatch.Second {
+					if list, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, opened.ID); err != nil || len(list) != 1 || list[0].SentAt > opened.TriggeredAt+4*rimewatch.Second {
 						r.Errorf("the opening: %+v, %v", list, err)
 					}
 				})

@@ -38,7 +38,7 @@ func TestCriticalFirst(t *testing.T) {
 				}
 				at := r.now()
 				r.pass(time.Second)
-				list, err := r.store.AlertDeliveries(r.Context(), r.workspace, a.ID)
+				list, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, a.ID)
 				r.must(err)
 				if len(list) != 1 || list[0].Status != rimewatch.DeliverySent || list[0].SentAt > at+600 {
 					r.Errorf("behind 600 warnings, %s: %+v", r.now()-at, list)
@@ -65,7 +65,7 @@ func TestRisen(t *testing.T) {
 		r.change(&a, rimewatch.TransitionEscalated)
 		r.pass(700 * time.Millisecond)
 		of := func() (kinds []string) {
-			made, err := r.store.AlertDeliveries(r.Context(), r.workspace, a.ID)
+			made, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, a.ID)
 			r.must(err)
 			for _, d := range made {
 				kinds = append(kinds, string(d.Kind)+" "+string(d.Status))
@@ -96,7 +96,7 @@ func TestUnrouted(t *testing.T) {
 		}
 		gone := r.channel("gone", nil)
 		spare := r.channel("spare", nil)
-		r.must(r.store.Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{gone.ID}}}}))
+		r.must(r.store.Routing().Routes().Create(r.Context(), &rimewatch.Route{WorkspaceID: r.workspace, Name: "r", Enabled: true, Recovery: true, Steps: []rimewatch.RouteStep{{ChannelIDs: []int64{gone.ID}}}}))
 		a := r.alert(rimewatch.HighTemperature, rimewatch.Critical)
 		r.pass(time.Second)
 		if got := r.deliveries(); len(got) < 1 || got[0] != "opened gone failed 1" {
@@ -107,13 +107,13 @@ func TestUnrouted(t *testing.T) {
 			r.Fatal(err)
 		}
 		r.pass(time.Second)
-		made, err := r.store.AlertDeliveries(r.Context(), r.workspace, a.ID)
+		made, err := r.store.Outbox().AlertDeliveries(r.Context(), r.workspace, a.ID)
 		r.must(err)
 		if len(made) != 2 || made[1].Kind != rimewatch.DeliveryUnrouted || made[1].Status != rimewatch.DeliverySent || made[1].ChannelID != spare.ID || !made[1].Urgent {
 			r.Errorf("deliveries %+v", made)
 		}
 		b := r.alert(rimewatch.LowVoltage, rimewatch.Critical)
-		_, err = r.store.Channels().Update(r.Context(), r.workspace, gone.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
+		_, err = r.store.Routing().Channels().Update(r.Context(), r.workspace, gone.ID, func(c *rimewatch.Channel) error { c.Enabled = false; return nil })
 		r.must(err)
 		r.service.Changed(r.workspace)
 		r.pass(time.Second)

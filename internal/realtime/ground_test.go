@@ -31,7 +31,15 @@ type happenings struct {
 	list []rimewatch.Event
 }
 
-func (f fleet) Events(_ context.Context, workspaceID, after int64, _ int) (list []rimewatch.Event, err error) {
+// outbox has nothing but events.
+type outbox struct {
+	store.Outbox
+	past *happenings
+}
+
+func (f fleet) Outbox() store.Outbox { return outbox{past: f.past} }
+
+func (f outbox) Events(_ context.Context, workspaceID, after int64, _ int) (list []rimewatch.Event, err error) {
 	f.past.mu.Lock()
 	defer f.past.mu.Unlock()
 	for _, e := range f.past.list {

@@ -62,7 +62,7 @@ func (h *Hub) tellEvents() {
 			continue
 		}
 		for s.after < s.through && h.ctx.Err() == nil {
-			list, err := h.cfg.Store.Events(h.ctx, workspaceID, s.after, eventRows)
+			list, err := h.cfg.Store.Outbox().Events(h.ctx, workspaceID, s.after, eventRows)
 			if err != nil || len(list) == 0 {
 				r.skip(events) // clients that come back learn that something may be missing
 				if err != nil {

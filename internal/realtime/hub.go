@@ -21,7 +21,7 @@ type Store interface {
 	DeviceByID(id int64) (rimewatch.DeviceView, bool)
 	Identity(deviceID int64) *store.Identity
 	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
-	Events(ctx context.Context, workspaceID, after int64, limit int) ([]rimewatch.Event, error)
+	Outbox() store.Outbox
 }
 
 // Config of a Hub. Store, Summary and Valid are needed.

@@ -21,9 +21,8 @@ const (
 // Store is what is read.
 type Store interface {
 	store.History
-	Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time, limit int) ([]rimewatch.Excursion, error)
-	FormerLimits(ctx context.Context, deviceID int64, after rimewatch.Time) ([]rimewatch.FormerLimits, error)
-	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
+	Records() store.Records
+	Routing() store.Routing
 }
 
 // Device is one whose readings came late.
@@ -126,7 +125,7 @@ func Read(ctx context.Context, s Store, d *Device, now rimewatch.Time) (*Judgeme
 // that is recorded there.
 func (x *Judgement) setEnd(ctx context.Context) error {
 	for after := x.reach(); ; after = 0 {
-		rows, err := x.store.Excursions(ctx, x.WorkspaceID, x.ID, x.from(), x.to, mostExcursions)
+		rows, err := x.store.Records().Excursions(ctx, x.WorkspaceID, x.ID, x.from(), x.to, mostExcursions)
 		if err != nil {
 			return err
 		}
@@ -143,11 +142,11 @@ func (x *Judgement) setEnd(ctx context.Context) error {
 
 // setPeriods finds out how the device was judged since a moment.
 func (x *Judgement) setPeriods(ctx context.Context, since rimewatch.Time) error {
-	former, err := x.store.FormerLimits(ctx, x.ID, since)
+	former, err := x.store.Records().FormerLimits(ctx, x.ID, since)
 	if err != nil {
 		return err
 	}
-	windows, _, err := x.store.MaintenanceWindows().Select(ctx, x.WorkspaceID, store.Selection{EndAfter: since})
+	windows, _, err := x.store.Routing().MaintenanceWindows().Select(ctx, x.WorkspaceID, store.Selection{EndAfter: since})
 	if err != nil {
 		return err
 	}
@@ -226,7 +225,7 @@ var ErrMany = errors.New("too many readings came meanwhile")
 // happen to the device meanwhile.
 func (x *Judgement) Finish(ctx context.Context, live *health.State, now rimewatch.Time) (next health.State, m Mending, err error) {
 	next = live.Checked(x.Late)
-	rows, err := x.store.Excursions(ctx, x.WorkspaceID, x.ID, min(x.start, x.from()), rimewatch.MaxTime, mostExcursions)
+	rows, err := x.store.Records().Excursions(ctx, x.WorkspaceID, x.ID, min(x.start, x.from()), rimewatch.MaxTime, mostExcursions)
 	if err != nil {
 		return next, m, err
 	}

@@ -34,7 +34,19 @@ func (s *kept) Readings(_ context.Context, q store.HistoryQuery, yield func(*rim
 	return nil
 }
 
-func (s *kept) Excursions(_ context.Context, _, _ int64, from, to rimewatch.Time, _ int) (list []rimewatch.Excursion, err error) {
+// records and routing are those of the device.
+type (
+	records struct {
+		store.Records
+		excursions []rimewatch.Excursion
+	}
+	routing struct{ store.Routing }
+)
+
+func (s *kept) Records() store.Records { return records{excursions: s.excursions} }
+func (s *kept) Routing() store.Routing { return routing{} }
+
+func (s records) Excursions(_ context.Context, _, _ int64, from, to rimewatch.Time, _ int) (list []rimewatch.Excursion, err error) {
 	for _, e := range s.excursions {
 		if e.To > from && e.From < to {
 			list = append(list, e)
@@ -43,11 +55,11 @@ func (s *kept) Excursions(_ context.Context, _, _ int64, from, to rimewatch.Time
 	return list, nil
 }
 
-func (*kept) FormerLimits(context.Context, int64, rimewatch.Time) ([]rimewatch.FormerLimits, error) {
+func (records) FormerLimits(context.Context, int64, rimewatch.Time) ([]rimewatch.FormerLimits, error) {
 	return nil, nil
 }
 
-func (*kept) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] { return noWindows{} }
+func (routing) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow] { return noWindows{} }
 
 type noWindows struct {
 	store.Resource[rimewatch.MaintenanceWindow]

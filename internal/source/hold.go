@@ -63,7 +63,7 @@ func (h *holder) lead(ctx context.Context) {
 			for _, r := range requests {
 				list = append(list, r.list...)
 			}
-			err := h.store.Hold(ctx, id, list)
+			err := h.store.Inlets().Hold(ctx, id, list)
 			for _, r := range requests {
 				r.done <- err
 			}
@@ -84,7 +84,7 @@ func (s *Service) Run(ctx context.Context) {
 func (s *Service) expire(ctx context.Context) {
 	const slice = 500
 	for {
-		n, err := s.cfg.Store.AllHeldBefore(ctx, s.cfg.Now()-rimewatch.HeldFor, slice)
+		n, err := s.cfg.Store.Everywhere().AllHeldBefore(ctx, s.cfg.Now()-rimewatch.HeldFor, slice)
 		if err != nil {
 			s.cfg.Log.Warn("delete what has waited too long", "err", err)
 			return

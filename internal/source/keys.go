@@ -15,7 +15,7 @@ func (s *Service) CreateKey(ctx context.Context, k *rimewatch.SourceKey) (key st
 	k.Use(key)
 	k.MadeAt = s.cfg.Now()
 	k.CreatedAt, k.UpdatedAt = k.MadeAt, k.MadeAt
-	return key, s.cfg.Store.SourceKeys().Create(ctx, k)
+	return key, s.cfg.Store.Inlets().SourceKeys().Create(ctx, k)
 }
 
 // PrepareKey makes a key that may take the place of one (ReplaceKeyBy). It is given out here and
@@ -54,7 +54,7 @@ func (s *Service) rotate(ctx context.Context, src *rimewatch.Source) (key string
 		return s.CreateKey(ctx, &rimewatch.SourceKey{WorkspaceID: src.WorkspaceID, SourceID: src.ID})
 	}
 	for i := range list[1:] {
-		if err := s.cfg.Store.SourceKeys().Delete(ctx, src.WorkspaceID, list[1+i].ID); err != nil {
+		if err := s.cfg.Store.Inlets().SourceKeys().Delete(ctx, src.WorkspaceID, list[1+i].ID); err != nil {
 			return "", err
 		}
 	}
@@ -63,13 +63,13 @@ func (s *Service) rotate(ctx context.Context, src *rimewatch.Source) (key string
 }
 
 func (s *Service) keysOf(ctx context.Context, src *rimewatch.Source) ([]rimewatch.SourceKey, error) {
-	list, _, err := s.cfg.Store.SourceKeys().Select(ctx, src.WorkspaceID, store.Selection{Of: src.ID})
+	list, _, err := s.cfg.Store.Inlets().SourceKeys().Select(ctx, src.WorkspaceID, store.Selection{Of: src.ID})
 	return list, err
 }
 
 // Prefixes returns by what the oldest key of each source of a workspace is recognised.
 func (s *Service) Prefixes(ctx context.Context, workspaceID int64) (map[int64]string, error) {
-	list, err := s.cfg.Store.SourceKeys().List(ctx, workspaceID)
+	list, err := s.cfg.Store.Inlets().SourceKeys().List(ctx, workspaceID)
 	of := make(map[int64]string)
 	for i := range list {
 		if k := &list[i]; of[k.SourceID] == "" {
@@ -81,7 +81,7 @@ func (s *Service) Prefixes(ctx context.Context, workspaceID int64) (map[int64]st
 
 // Keys are the keys of all sources. One that was deleted is refused from then on.
 func (s *Service) Keys() store.Resource[rimewatch.SourceKey] {
-	return keys{s.cfg.Store.SourceKeys(), s}
+	return keys{s.cfg.Store.Inlets().SourceKeys(), s}
 }
 
 type keys struct {
@@ -176,7 +176,7 @@ func (s *Service) saveUses(ctx context.Context) {
 	u.pending = nil
 	u.mu.Unlock()
 	for workspaceID, uses := range list {
-		if err := s.cfg.Store.NoteKeyUses(ctx, workspaceID, uses); err != nil {
+		if err := s.cfg.Store.Inlets().NoteKeyUses(ctx, workspaceID, uses); err != nil {
 			s.cfg.Log.Warn("note which keys were used", "workspace", workspaceID, "err", err)
 			u.again(workspaceID, uses)
 		}
@@ -199,7 +199,7 @@ func (u *keyUses) again(workspaceID int64, list []rimewatch.KeyUse) {
 // first.
 func (s *Service) KeyUses(ctx context.Context, workspaceID, keyID int64) ([]rimewatch.KeyUse, error) {
 	s.saveUses(ctx)
-	list, err := s.cfg.Store.KeyUses(ctx, workspaceID, keyID)
+	list, err := s.cfg.Store.Inlets().KeyUses(ctx, workspaceID, keyID)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 			return "", cmp.Or(err, error(rimewatch.Invalid("kind", "must be push in a sandbox, which connects to no broker")))
 		}
 	}
-	if err := s.cfg.Store.Sources().Create(ctx, src); err != nil {
+	if err := s.cfg.Store.Inlets().Sources().Create(ctx, src); err != nil {
 		return "", err
 	}
 	s.changed(src.ID)
@@ -40,7 +40,7 @@ func (s *Service) Create(ctx context.Context, src *rimewatch.Source) (key string
 // Update changes a source; later payloads are read by its new settings.
 // With rotate all its keys are worth nothing, and it has a new one.
 func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool, change func(*rimewatch.Source) error) (src rimewatch.Source, key string, err error) {
-	src, err = s.cfg.Store.Sources().Update(ctx, workspaceID, id, func(x *rimewatch.Source) error {
+	src, err = s.cfg.Store.Inlets().Sources().Update(ctx, workspaceID, id, func(x *rimewatch.Source) error {
 		was := x.OnUnknown
 		if err := change(x); err != nil {
 			return err
@@ -63,17 +63,17 @@ func (s *Service) Update(ctx context.Context, workspaceID, id int64, rotate bool
 
 // Delete deletes a source with its keys, its bindings and its waiting payloads.
 func (s *Service) Delete(ctx context.Context, workspaceID, id int64) error {
-	err := s.cfg.Store.Sources().Delete(ctx, workspaceID, id)
+	err := s.cfg.Store.Inlets().Sources().Delete(ctx, workspaceID, id)
 	s.changed(id)
 	return err
 }
 
 // Sources lists the sources of a workspace, that of the API among them.
 func (s *Service) Sources(ctx context.Context, workspaceID int64) ([]rimewatch.Source, error) {
-	if _, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now()); err != nil {
+	if _, err := s.cfg.Store.Inlets().APISource(ctx, workspaceID, s.cfg.Now()); err != nil {
 		return nil, err
 	}
-	list, err := s.cfg.Store.Sources().List(ctx, workspaceID)
+	list, err := s.cfg.Store.Inlets().Sources().List(ctx, workspaceID)
 	for i := 0; i < len(list) && err == nil; i++ {
 		list[i].OnUnknown, err = onUnknown(ctx, &list[i], s.cfg.Store.Workspace)
 	}
@@ -142,7 +142,7 @@ func (s *Service) Bind(ctx context.Context, workspaceID, id int64, list []Bound)
 			s.registered(ctx, workspaceID, x.Serial)
 		}
 	}
-	if err := s.cfg.Store.PutBindings(ctx, workspaceID, id, bindings); err != nil {
+	if err := s.cfg.Store.Inlets().PutBindings(ctx, workspaceID, id, bindings); err != nil {
 		return Outcome{}, err
 	}
 	s.outdated(id)
@@ -172,7 +172,7 @@ func (s *Service) ofBoard(ctx context.Context, workspaceID int64, l *Live, exter
 	const page = 500
 	var of []rimewatch.HeldSender
 	for offset := 0; ; offset += page {
-		senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, l.source.ID, store.Page{Limit: page, Offset: offset})
+		senders, total, err := s.cfg.Store.Inlets().HeldSenders(ctx, workspaceID, l.source.ID, store.Page{Limit: page, Offset: offset})
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +242,7 @@ type Bound struct {
 
 // Unbind ends a binding.
 func (s *Service) Unbind(ctx context.Context, workspaceID, id int64, externalID, serial string) error {
-	err := s.cfg.Store.DeleteBinding(ctx, workspaceID, id, externalID, serial)
+	err := s.cfg.Store.Inlets().DeleteBinding(ctx, workspaceID, id, externalID, serial)
 	s.outdated(id)
 	return err
 }
@@ -274,7 +274,7 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 		return total, err
 	}
 	for after := int64(0); ; {
-		list, err := s.cfg.Store.Held(ctx, workspaceID, id, externalID, after, slice)
+		list, err := s.cfg.Store.Inlets().Held(ctx, workspaceID, id, externalID, after, slice)
 		if err != nil || len(list) == 0 {
 			return total, err
 		}
@@ -293,7 +293,7 @@ func (s *Service) Replay(ctx context.Context, workspaceID, id int64, externalID 
 				done = append(done, list[i].ID)
 			}
 		}
-		if err := s.cfg.Store.ReleaseHeld(ctx, workspaceID, done); err != nil {
+		if err := s.cfg.Store.Inlets().ReleaseHeld(ctx, workspaceID, done); err != nil {
 			return total, err
 		}
 	}
@@ -369,7 +369,7 @@ func (s *Service) replayOne(ctx context.Context, l *Live, externalID string, h *
 
 // Source returns a source of a workspace.
 func (s *Service) Source(ctx context.Context, workspaceID, id int64) (rimewatch.Source, error) {
-	src, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id)
+	src, err := s.cfg.Store.Inlets().Sources().Get(ctx, workspaceID, id)
 	if err == nil {
 		src.OnUnknown, err = onUnknown(ctx, &src, s.cfg.Store.Workspace)
 	}
@@ -378,16 +378,16 @@ func (s *Service) Source(ctx context.Context, workspaceID, id int64) (rimewatch.
 
 // Bindings lists the bindings of a source.
 func (s *Service) Bindings(ctx context.Context, workspaceID, id int64) ([]rimewatch.Binding, error) {
-	if _, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id); err != nil {
+	if _, err := s.cfg.Store.Inlets().Sources().Get(ctx, workspaceID, id); err != nil {
 		return nil, err
 	}
-	return s.cfg.Store.Bindings(ctx, workspaceID, id)
+	return s.cfg.Store.Inlets().Bindings(ctx, workspaceID, id)
 }
 
 // Waiting lists the senders of a source of whom payloads wait, and a payload of each,
 // read with everything that could be bound: the newest with a measurement.
 func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Page) (list []Waiting, total int, err error) {
-	senders, total, err := s.cfg.Store.HeldSenders(ctx, workspaceID, id, p)
+	senders, total, err := s.cfg.Store.Inlets().HeldSenders(ctx, workspaceID, id, p)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -403,7 +403,7 @@ func (s *Service) Waiting(ctx context.Context, workspaceID, id int64, p store.Pa
 
 // WaitingSenders returns how many senders of a workspace wait to be accepted.
 func (s *Service) WaitingSenders(ctx context.Context, workspaceID int64) (int64, error) {
-	n, _, err := s.cfg.Store.HeldTotal(ctx, workspaceID)
+	n, _, err := s.cfg.Store.Inlets().HeldTotal(ctx, workspaceID)
 	return n, err
 }
 
@@ -413,7 +413,7 @@ func (s *Service) sample(ctx context.Context, workspaceID int64, w *Waiting) err
 	const few = 20
 	before := int64(0)
 	for n := range few { // one at a time: a payload may be large, and the first mostly does
-		held, err := s.cfg.Store.NewestHeld(ctx, workspaceID, w.SourceID, w.ExternalID, before, 1)
+		held, err := s.cfg.Store.Inlets().NewestHeld(ctx, workspaceID, w.SourceID, w.ExternalID, before, 1)
 		if err != nil || len(held) == 0 {
 			return err
 		}
@@ -454,12 +454,12 @@ type Waiting struct {
 
 // Drop deletes the waiting payloads of a sender.
 func (s *Service) Drop(ctx context.Context, workspaceID, id int64, externalID string) (n int, err error) {
-	if _, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id); err != nil {
+	if _, err := s.cfg.Store.Inlets().Sources().Get(ctx, workspaceID, id); err != nil {
 		return 0, err
 	}
 	const slice = 500
 	for {
-		list, err := s.cfg.Store.Held(ctx, workspaceID, id, externalID, 0, slice)
+		list, err := s.cfg.Store.Inlets().Held(ctx, workspaceID, id, externalID, 0, slice)
 		if err != nil || len(list) == 0 {
 			return n, err
 		}
@@ -467,7 +467,7 @@ func (s *Service) Drop(ctx context.Context, workspaceID, id int64, externalID st
 		for i := range list {
 			ids[i] = list[i].ID
 		}
-		if err := s.cfg.Store.ReleaseHeld(ctx, workspaceID, ids); err != nil {
+		if err := s.cfg.Store.Inlets().ReleaseHeld(ctx, workspaceID, ids); err != nil {
 			return n, err
 		}
 		n += len(ids)

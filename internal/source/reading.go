@@ -116,7 +116,7 @@ func (s *Service) CreateDevice(ctx context.Context, d *rimewatch.Device) (rimewa
 // registered stores the kept readings of a device that was created. Where that fails
 // it waits on.
 func (s *Service) registered(ctx context.Context, workspaceID int64, serial string) {
-	n, _, err := s.cfg.Store.HeldTotal(ctx, workspaceID)
+	n, _, err := s.cfg.Store.Inlets().HeldTotal(ctx, workspaceID)
 	if err == nil && n == 0 {
 		return
 	}

@@ -509,7 +509,7 @@ func (s *Service) register(ctx context.Context, src *rimewatch.Source, id, label
 	if err == nil {
 		return who, nil
 	}
-	bindings, failed := s.cfg.Store.Bindings(ctx, src.WorkspaceID, src.ID)
+	bindings, failed := s.cfg.Store.Inlets().Bindings(ctx, src.WorkspaceID, src.ID)
 	if failed != nil {
 		return nil, err
 	}
@@ -538,7 +538,7 @@ func (s *Service) create(ctx context.Context, src *rimewatch.Source, id, label s
 	if err != nil {
 		return nil, err
 	}
-	err = s.cfg.Store.PutBindings(ctx, src.WorkspaceID, src.ID, []rimewatch.Binding{binding})
+	err = s.cfg.Store.Inlets().PutBindings(ctx, src.WorkspaceID, src.ID, []rimewatch.Binding{binding})
 	if err != nil {
 		return nil, err
 	}

@@ -23,11 +23,10 @@ import (
 
 // Store has the methods of a store that sources call.
 type Store interface {
-	store.Inlets
+	Inlets() store.Inlets
+	Everywhere() store.Everywhere
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Identify(workspaceID int64, serial []byte) *store.Identity
-	AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error)
-	AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (int, error)
 }
 
 // Writer is the one write path.
@@ -256,7 +255,7 @@ func (s *Service) byHash(ctx context.Context, hash [32]byte) (*Live, error) {
 	l := s.byKey[hash]
 	s.mu.Unlock()
 	if l == nil || !l.fresh(s.cfg.Now()) {
-		src, keyID, err := s.cfg.Store.SourceByKey(ctx, hash)
+		src, keyID, err := s.cfg.Store.Inlets().SourceByKey(ctx, hash)
 		if rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 			s.forget(l)
 			return nil, errKey()
@@ -287,7 +286,7 @@ func errKey() error {
 
 // ByID finds a source of a workspace.
 func (s *Service) ByID(ctx context.Context, workspaceID, id int64) (*Live, error) {
-	src, err := s.cfg.Store.Sources().Get(ctx, workspaceID, id)
+	src, err := s.cfg.Store.Inlets().Sources().Get(ctx, workspaceID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +332,7 @@ func (s *Service) ofWorkspace(ctx context.Context, workspaceID int64) (*Live, er
 	if fresh {
 		return l, nil
 	}
-	src, err := s.cfg.Store.APISource(ctx, workspaceID, s.cfg.Now())
+	src, err := s.cfg.Store.Inlets().APISource(ctx, workspaceID, s.cfg.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -380,7 +379,7 @@ func (s *Service) prepare(ctx context.Context, l *Live) error {
 	if l.source.TimeZone != "" {
 		l.zone = rimewatch.ZoneOf(l.source.TimeZone)
 	}
-	list, err := s.cfg.Store.Bindings(ctx, l.source.WorkspaceID, l.source.ID)
+	list, err := s.cfg.Store.Inlets().Bindings(ctx, l.source.WorkspaceID, l.source.ID)
 	if err != nil {
 		return err
 	}

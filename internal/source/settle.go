@@ -83,7 +83,7 @@ func (s *Service) settle(ctx context.Context, l *Live, list []settled) {
 
 // pin adds to the rules of a binding whose probes they are.
 func (s *Service) pin(ctx context.Context, l *Live, x *settled) {
-	list, err := s.cfg.Store.Bindings(ctx, l.source.WorkspaceID, l.source.ID)
+	list, err := s.cfg.Store.Inlets().Bindings(ctx, l.source.WorkspaceID, l.source.ID)
 	if err != nil {
 		return
 	}
@@ -115,7 +115,7 @@ func joined(part, probe string) string {
 }
 
 func (s *Service) put(ctx context.Context, l *Live, b rimewatch.Binding) {
-	if err := s.cfg.Store.PutBindings(store.WithActor(ctx, "source "+l.source.Name), l.source.WorkspaceID, l.source.ID, []rimewatch.Binding{b}); err != nil {
+	if err := s.cfg.Store.Inlets().PutBindings(store.WithActor(ctx, "source "+l.source.Name), l.source.WorkspaceID, l.source.ID, []rimewatch.Binding{b}); err != nil {
 		s.cfg.Log.Warn("note which sensor a device is of", "source", l.source.ID, "sender", b.ExternalID, "err", err)
 		return
 	}

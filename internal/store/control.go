@@ -349,22 +349,22 @@ type TokenView struct {
 	CreatedByName string // "" for the command line
 }
 
-// Store is everything; consumers declare the few methods they use.
+// Store is everything, in parts; consumers declare the parts and the few methods they use.
 type Store interface {
 	Log
 	Fleet
 	History
 	Alerts
-	Notifications
-	Events
-	Webhooks
-	Maintenance
 	Control
-	Audit
-	Records
-	Inlets
 	Answers
-	Everywhere
+
+	Routing() Routing
+	Outbox() Outbox
+	Records() Records
+	Inlets() Inlets
+	Audit() Audit
+	Everywhere() Everywhere
+
 	// Secret returns the 32 random bytes of that name, making them at the first
 	// call: every node has the same.
 	Secret(ctx context.Context, name string) ([32]byte, error)

@@ -6,11 +6,11 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Notifications keeps channels, routes and rotas, and the deliveries over them. Every
+// Routing keeps channels, routes and rotas, silences, scheduled reports and maintenance. Every
 // change is durable when the call returns. The rules of Control hold: names of
 // channels and routes are unique within a workspace without case, updating keeps
 // ids and times of creation, lists are by id.
-type Notifications interface {
+type Routing interface {
 	// Channels keep their health when they change. Delete refuses (CodeConflict, naming
 	// the routes) while a route or a scheduled report uses one; what is to be sent to it is
 	// dropped, and channels that fall back to it fall back to any that works.
@@ -29,6 +29,33 @@ type Notifications interface {
 	// deliveries. CodeNotFound when the schedule is gone.
 	ReportsThrough(ctx context.Context, workspaceID, id int64, through rimewatch.Time) error
 
+	// MaintenanceWindows are spans, which end and are not deleted. Those of plans do not count against the most.
+	MaintenanceWindows() Resource[rimewatch.MaintenanceWindow]
+	// MaintenancePlans may name sites and devices that are no more.
+	MaintenancePlans() Resource[rimewatch.MaintenancePlan]
+	// SettleMaintenance makes windows of a plan, and deletes some of those that begin after a moment (coming), as settle
+	// says it inside the transaction. plan is as it is then, nil once it was deleted. In the audit trail it is an act of
+	// who made the windows (CreatedBy).
+	SettleMaintenance(ctx context.Context, workspaceID, planID int64, after rimewatch.Time, settle func(plan *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) (made []rimewatch.MaintenanceWindow, withdrawn []int64)) error
+}
+
+// EventRow is where a commit's events of one workspace stand among those of all workspaces.
+type EventRow struct {
+	ID          int64
+	WorkspaceID int64
+	First, Last int64 // their numbers
+}
+
+// Outbox keeps what happened and what is to be sent of it: the transitions of alerts, events
+// for programs, and the deliveries of both.
+//
+// Events are written by Commit, and by the calls that make or revoke a token or hold what an
+// unknown sender has sent. They are kept for rimewatch.EventsKept, and at most
+// rimewatch.MaxEvents of a workspace; the newest stays.
+//
+// Deliveries of a webhook are those of the channel with its id negated: UpdateDeliveries,
+// PendingDeliveries and Deliveries take them.
+type Outbox interface {
 	// AlertTransitions is an alert's timeline, oldest first.
 	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
 	// PlannedThrough is the id of the last transition whose deliveries are stored.
@@ -57,6 +84,32 @@ type Notifications interface {
 	// DeliveryNames names the channels and routes of a workspace, deleted ones
 	// included.
 	DeliveryNames(ctx context.Context, workspaceID int64) (DeliveryNames, error)
+
+	// Events returns those of a workspace after a number, in order, by commits: limit bounds
+	// how many of these are read. The last commit may come whole or not at all.
+	Events(ctx context.Context, workspaceID, after int64, limit int) ([]rimewatch.Event, error)
+	// EventRange returns the numbers of the oldest and of the newest event that a workspace
+	// has; first is newest+1 and newest 0 where it never had any.
+	EventRange(ctx context.Context, workspaceID int64) (first, newest int64, err error)
+	// EventsSince returns the number of the last event before those that happened at or
+	// after a moment.
+	EventsSince(ctx context.Context, workspaceID int64, at rimewatch.Time) (after int64, err error)
+
+	// Webhooks keep their position and health when they change. Delete drops what waits.
+	Webhooks() Resource[rimewatch.Webhook]
+	// PutEventDeliveries stores deliveries of the next events of a webhook and, in the same
+	// step, that they are planned through that number. CodeConflict, and nothing is stored,
+	// when the webhook has another Run by now, or is switched off.
+	PutEventDeliveries(ctx context.Context, w *rimewatch.Webhook, list []*rimewatch.Delivery, through int64) error
+	// RewindWebhook drops what waits for a webhook and has the events after a number planned
+	// anew. It returns the webhook as it is then.
+	RewindWebhook(ctx context.Context, workspaceID, id, after int64) (rimewatch.Webhook, error)
+	// NoteWebhook keeps how a webhook works at present. One that is gone is no error.
+	NoteWebhook(ctx context.Context, workspaceID, id int64, h *rimewatch.ChannelHealth) error
+
+	// StopWebhook switches a webhook off, as Sentence.Stored returns why. What waits is planned
+	// anew when it is switched on again.
+	StopWebhook(ctx context.Context, workspaceID, id int64, why string) error
 }
 
 // DeliveryNames are the names of channels, routes and devices of deliveries, by id.
@@ -69,18 +122,6 @@ type DeliveryNames struct {
 type ChannelName struct {
 	Name string
 	Kind rimewatch.ChannelKind
-}
-
-// Maintenance keeps maintenance windows, and the plans of which some are made. The rules of Control hold.
-type Maintenance interface {
-	// MaintenanceWindows are spans, which end and are not deleted. Those of plans do not count against the most.
-	MaintenanceWindows() Resource[rimewatch.MaintenanceWindow]
-	// MaintenancePlans may name sites and devices that are no more.
-	MaintenancePlans() Resource[rimewatch.MaintenancePlan]
-	// SettleMaintenance makes windows of a plan, and deletes some of those that begin after a moment (coming), as settle
-	// says it inside the transaction. plan is as it is then, nil once it was deleted. In the audit trail it is an act of
-	// who made the windows (CreatedBy).
-	SettleMaintenance(ctx context.Context, workspaceID, planID int64, after rimewatch.Time, settle func(plan *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) (made []rimewatch.MaintenanceWindow, withdrawn []int64)) error
 }
 
 // Records keeps the records for inspectors. They are never changed, except for excursions

@@ -124,7 +124,7 @@ func addProgram(ctx context.Context, a *app.App, url, secret string) error {
 	if err != nil {
 		return err
 	}
-	err = a.Store.Webhooks().Create(ctx, &rimewatch.Webhook{
+	err = a.Store.Outbox().Webhooks().Create(ctx, &rimewatch.Webhook{
 		WorkspaceID: w.ID, URL: url, Types: []rimewatch.EventType{rimewatch.EventAlertOpened}, Secret: secret, Enabled: true, CreatedAt: now, UpdatedAt: now,
 	})
 	a.Notify.WebhooksChanged(w.ID)
@@ -138,7 +138,7 @@ func addWebhook(ctx context.Context, a *app.App, url, secret string) error {
 	if err != nil {
 		return err
 	}
-	return a.Store.Channels().Create(ctx, &rimewatch.Channel{
+	return a.Store.Routing().Channels().Create(ctx, &rimewatch.Channel{
 		WorkspaceID: w.ID, Name: "Hook", Kind: rimewatch.ChannelWebhook, Enabled: true, URL: url, Secret: secret, CreatedAt: now, UpdatedAt: now,
 	})
 }

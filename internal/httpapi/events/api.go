@@ -15,9 +15,7 @@ import (
 
 // Store keeps events and webhooks.
 type Store interface {
-	store.Events
-	Webhooks() store.Resource[rimewatch.Webhook]
-	Deliveries(ctx context.Context, workspaceID, channelID int64, p store.Page) (list []rimewatch.Delivery, total int, err error)
+	Outbox() store.Outbox
 	ViewAlert(ctx context.Context, a *rimewatch.Alert) (rimewatch.AlertView, error)
 }
 

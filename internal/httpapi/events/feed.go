@@ -45,14 +45,14 @@ func (a *api) listEvents(ctx context.Context, in *FeedInput) (Feed, error) {
 	if err != nil {
 		return Feed{}, err
 	}
-	_, newest, err := a.Store.EventRange(ctx, c.Workspace())
+	_, newest, err := a.Store.Outbox().EventRange(ctx, c.Workspace())
 	if err != nil {
 		return Feed{}, err
 	}
 	out := Feed{Events: []wire.Event{}}
 	most, within, words := int(min(in.PerPage, mostPerPage)), c.Principal.Sites(), c.Locale()
 	for rows := 0; len(out.Events) < most && after < newest && rows < rowsOfCall; rows += rowsAtOnce {
-		list, err := a.Store.Events(ctx, c.Workspace(), after, rowsAtOnce)
+		list, err := a.Store.Outbox().Events(ctx, c.Workspace(), after, rowsAtOnce)
 		if err != nil {
 			return Feed{}, err
 		}
@@ -102,7 +102,7 @@ func wanted(c *httpapi.Call, asked string) ([]rimewatch.EventType, error) {
 // start is the number after which events are asked for.
 func (a *api) start(ctx context.Context, in *FeedInput) (int64, error) {
 	w := httpapi.CallOf(ctx).Workspace()
-	first, newest, err := a.Store.EventRange(ctx, w)
+	first, newest, err := a.Store.Outbox().EventRange(ctx, w)
 	switch {
 	case err != nil:
 		return 0, err
@@ -117,7 +117,7 @@ func (a *api) start(ctx context.Context, in *FeedInput) (int64, error) {
 		return after, checkKept(w, after, first)
 	case in.Since != "":
 		since, _ := rimewatch.ParseTime(in.Since) // it was checked
-		return a.Store.EventsSince(ctx, w, since)
+		return a.Store.Outbox().EventsSince(ctx, w, since)
 	default:
 		return first - 1, nil
 	}

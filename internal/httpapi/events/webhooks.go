@@ -78,7 +78,7 @@ func (a *api) webhookJSON(ctx context.Context, w *rimewatch.Webhook, newest int6
 }
 
 func (a *api) newest(ctx context.Context) (int64, error) {
-	_, newest, err := a.Store.EventRange(ctx, httpapi.CallOf(ctx).Workspace())
+	_, newest, err := a.Store.Outbox().EventRange(ctx, httpapi.CallOf(ctx).Workspace())
 	return newest, err
 }
 
@@ -148,7 +148,7 @@ func (a *api) createWebhook(ctx context.Context, in *httpapi.BodyInput[WebhookCr
 	if err := mayHear(ctx, &w); err != nil {
 		return NewWebhook{}, err
 	}
-	if err := a.Store.Webhooks().Create(ctx, &w); err != nil {
+	if err := a.Store.Outbox().Webhooks().Create(ctx, &w); err != nil {
 		return NewWebhook{}, err
 	}
 	a.webhooks.Made(ctx, &w)
@@ -187,7 +187,7 @@ func (a *api) rotateWebhook(ctx context.Context, in *httpapi.IDBody[Rotation]) (
 		overlap = rimewatch.Time(*in.Body.Overlap) * rimewatch.Second
 	}
 	httpapi.Sent(&secret, in.Body.Secret)
-	w, err := a.Store.Webhooks().Update(ctx, c.Workspace(), in.Number(), func(w *rimewatch.Webhook) error {
+	w, err := a.Store.Outbox().Webhooks().Update(ctx, c.Workspace(), in.Number(), func(w *rimewatch.Webhook) error {
 		w.OldSecret, w.OldSecretUntil, w.Secret, w.UpdatedAt = w.Secret, c.Now+overlap, secret, c.Now
 		return w.Check()
 	})
@@ -239,7 +239,7 @@ func deliveryJSON(c *httpapi.Call, d *rimewatch.Delivery) EventDelivery {
 
 func (a *api) pingWebhook(ctx context.Context, in *httpapi.IDInput) (EventDeliveryData, error) {
 	c := httpapi.CallOf(ctx)
-	if _, err := a.Store.Webhooks().Get(ctx, c.Workspace(), in.Number()); err != nil {
+	if _, err := a.Store.Outbox().Webhooks().Get(ctx, c.Workspace(), in.Number()); err != nil {
 		return EventDeliveryData{}, err
 	}
 	if _, wait := a.pings.Take(c.Workspace(), c.Now); wait > 0 {
@@ -257,11 +257,11 @@ type DeliveriesInput struct {
 
 func (a *api) listDeliveries(ctx context.Context, in *DeliveriesInput) (EventDeliveryList, error) {
 	c, id := httpapi.CallOf(ctx), in.Number()
-	if _, err := a.Store.Webhooks().Get(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Outbox().Webhooks().Get(ctx, c.Workspace(), id); err != nil {
 		return EventDeliveryList{}, err
 	}
 	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorDeliveries, Owner: -id}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Delivery, int, error) {
-		return a.Store.Deliveries(ctx, c.Workspace(), -id, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
+		return a.Store.Outbox().Deliveries(ctx, c.Workspace(), -id, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
 	}, func(d *rimewatch.Delivery) (int64, int64) { return d.ID, 0 })
 	out := EventDeliveryList{make([]EventDelivery, len(list)), page}
 	for i := range list {
@@ -290,12 +290,12 @@ func (a *api) replayWebhook(ctx context.Context, in *httpapi.IDBody[Replay]) (We
 
 // replayFrom is the number after which events are sent again.
 func (a *api) replayFrom(ctx context.Context, workspaceID int64, from string) (after int64, err error) {
-	first, newest, err := a.Store.EventRange(ctx, workspaceID)
+	first, newest, err := a.Store.Outbox().EventRange(ctx, workspaceID)
 	if err != nil {
 		return 0, err
 	}
 	if at, bad := rimewatch.ParseTime(from); bad == nil {
-		return a.Store.EventsSince(ctx, workspaceID, at)
+		return a.Store.Outbox().EventsSince(ctx, workspaceID, at)
 	}
 	if after, err = a.position(workspaceID, from); err != nil {
 		return 0, rimewatch.Invalid("from", "must be an event of this workspace, a cursor, or a time")
@@ -319,7 +319,7 @@ func (a *api) webhookRoutes() []httpapi.Route {
 	scope := httpapi.Scope(rimewatch.ScopeWebhooks)
 	r := &httpapi.Resource[rimewatch.Webhook]{
 		Path: "/v1/webhooks", ID: "webhook", Tag: "Events", One: "a webhook", Many: "webhooks", Read: scope, Write: scope,
-		Things: func(context.Context) store.Resource[rimewatch.Webhook] { return a.Store.Webhooks() },
+		Things: func(context.Context) store.Resource[rimewatch.Webhook] { return a.Store.Outbox().Webhooks() },
 		Key:    func(w *rimewatch.Webhook) (id, revision int64) { return w.ID, w.Revision },
 		Changed: func(ctx context.Context, _ *rimewatch.Webhook) {
 			a.Notifier.WebhooksChanged(httpapi.CallOf(ctx).Workspace())

@@ -13,12 +13,12 @@ import (
 
 // Store keeps the rules of notifications, their deliveries, and alerts.
 type Store interface {
-	store.Notifications
-	store.Maintenance
 	store.Alerts
-	store.Audit
 	store.Fleet
 	People() store.People
+	Routing() store.Routing
+	Outbox() store.Outbox
+	Audit() store.Audit
 }
 
 // Writer plans work on devices. Every call returns only after its change is

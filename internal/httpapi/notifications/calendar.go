@@ -46,7 +46,7 @@ func (a *api) endCalendar(ctx context.Context, in *httpapi.IDInput) (RotaData, e
 }
 
 func (a *api) setCalendar(ctx context.Context, id int64, at func(last rimewatch.Time) rimewatch.Time) (rimewatch.Rota, error) {
-	return a.Store.Rotas().Update(ctx, httpapi.CallOf(ctx).Workspace(), id, func(r *rimewatch.Rota) error {
+	return a.Store.Routing().Rotas().Update(ctx, httpapi.CallOf(ctx).Workspace(), id, func(r *rimewatch.Rota) error {
 		r.CalendarAt = at(r.CalendarAt)
 		return nil
 	})
@@ -61,7 +61,7 @@ func (a *api) calendar(c *httpapi.Call) error {
 	var r rimewatch.Rota
 	var err error
 	if ok {
-		if r, err = a.Store.Rotas().Get(ctx, l.WorkspaceID, l.ID); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
+		if r, err = a.Store.Routing().Rotas().Get(ctx, l.WorkspaceID, l.ID); err != nil && rimewatch.CodeOf(err) != rimewatch.CodeNotFound {
 			return err
 		}
 	}

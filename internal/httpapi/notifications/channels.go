@@ -177,7 +177,7 @@ func (a *api) createChannel(ctx context.Context, in *httpapi.BodyInput[ChannelCr
 	if err := a.checkChannel(&ch); err != nil {
 		return NewChannel{}, err
 	}
-	if err := a.Store.Channels().Create(ctx, &ch); err != nil {
+	if err := a.Store.Routing().Channels().Create(ctx, &ch); err != nil {
 		return NewChannel{}, err
 	}
 	a.takeReceipt(ctx, in.Body.Receipt, &ch)
@@ -195,7 +195,7 @@ type ChannelUpdate struct {
 func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdate]) (NewChannel, error) {
 	c := httpapi.CallOf(ctx)
 	var secret string
-	ch, err := a.Store.Channels().Update(ctx, c.Workspace(), in.Number(), func(ch *rimewatch.Channel) error {
+	ch, err := a.Store.Routing().Channels().Update(ctx, c.Workspace(), in.Number(), func(ch *rimewatch.Channel) error {
 		if in.Body.Name != nil {
 			ch.Name = *in.Body.Name
 		}
@@ -214,7 +214,7 @@ func (a *api) updateChannel(ctx context.Context, in *httpapi.IDBody[ChannelUpdat
 func (a *api) testChannel(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Routing().Channels().Get(ctx, c.Workspace(), id); err != nil {
 		return DeliveryData{}, err
 	}
 	if err := a.maySend(c); err != nil {
@@ -242,7 +242,7 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 	c := httpapi.CallOf(ctx)
 	ch := rimewatch.Channel{WorkspaceID: c.Workspace(), Kind: in.Body.Kind}
 	if in.Body.ID != 0 {
-		stored, err := a.Store.Channels().Get(ctx, c.Workspace(), in.Body.ID)
+		stored, err := a.Store.Routing().Channels().Get(ctx, c.Workspace(), in.Body.ID)
 		switch {
 		case err != nil:
 			return ChannelTried{}, err
@@ -267,7 +267,7 @@ func (a *api) tryChannel(ctx context.Context, in *httpapi.BodyInput[ChannelTry])
 	}
 	// Before it is sent: every message from this server leaves a trace.
 	detail := store.Fields{"kind": ch.Kind, "name": ch.Name, "to": ch.To, "url": ch.MaskedURL()}
-	if err := a.Store.AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
+	if err := a.Store.Audit().AuditWorkspace(ctx, c.Workspace(), "channel.tried", fmt.Sprintf("channel %d", ch.ID), detail); err != nil {
 		return ChannelTried{}, err
 	}
 	remark, err := a.Notifier.Try(ctx, &ch)
@@ -293,7 +293,7 @@ func (a *api) channelRoutes() []httpapi.Route {
 	conflict := []rimewatch.Code{rimewatch.CodeConflict}
 	r := &httpapi.Resource[rimewatch.Channel]{
 		Path: "/v1/channels", ID: "channel", Tag: "Notifications", One: "a channel", Many: "channels", Read: admin, Write: admin,
-		Things:  func(context.Context) store.Resource[rimewatch.Channel] { return a.Store.Channels() },
+		Things:  func(context.Context) store.Resource[rimewatch.Channel] { return a.Store.Routing().Channels() },
 		Key:     func(c *rimewatch.Channel) (id, revision int64) { return c.ID, c.Revision },
 		Named:   func(c *rimewatch.Channel) string { return c.Name },
 		Changed: func(ctx context.Context, _ *rimewatch.Channel) { a.changed(ctx) },

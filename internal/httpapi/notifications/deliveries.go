@@ -56,7 +56,7 @@ func deliveryJSON(d *rimewatch.Delivery, names *store.DeliveryNames, say func(en
 }
 
 func (a *api) deliveriesJSON(ctx context.Context, list []rimewatch.Delivery) ([]Delivery, error) {
-	names, err := a.Store.DeliveryNames(ctx, httpapi.CallOf(ctx).Workspace())
+	names, err := a.Store.Outbox().DeliveryNames(ctx, httpapi.CallOf(ctx).Workspace())
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (a *api) listAlertDeliveries(ctx context.Context, in *httpapi.AlertIDInput)
 	if _, err := a.Store.Alert(ctx, workspace, id); err != nil {
 		return AlertDeliveryList{}, err
 	}
-	list, err := a.Store.AlertDeliveries(ctx, workspace, id)
+	list, err := a.Store.Outbox().AlertDeliveries(ctx, workspace, id)
 	if err != nil {
 		return AlertDeliveryList{}, err
 	}
@@ -119,11 +119,11 @@ type DeliveryList struct {
 func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) (DeliveryList, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Routing().Channels().Get(ctx, c.Workspace(), id); err != nil {
 		return DeliveryList{}, err
 	}
 	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorDeliveries, Owner: id}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Delivery, int, error) {
-		return a.Store.Deliveries(ctx, c.Workspace(), id, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
+		return a.Store.Outbox().Deliveries(ctx, c.Workspace(), id, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
 	}, func(d *rimewatch.Delivery) (int64, int64) { return d.ID, 0 })
 	if err != nil {
 		return DeliveryList{}, err
@@ -135,11 +135,11 @@ func (a *api) listChannelDeliveries(ctx context.Context, in *DeliveryListInput) 
 func (a *api) resendDelivery(ctx context.Context, in *httpapi.IDInput) (DeliveryData, error) {
 	id := in.Number()
 	c := httpapi.CallOf(ctx)
-	d, err := a.Store.Delivery(ctx, c.Workspace(), id)
+	d, err := a.Store.Outbox().Delivery(ctx, c.Workspace(), id)
 	if err != nil {
 		return DeliveryData{}, err
 	}
-	if _, err := a.Store.Channels().Get(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
+	if _, err := a.Store.Routing().Channels().Get(ctx, c.Workspace(), d.ChannelID); rimewatch.CodeOf(err) == rimewatch.CodeNotFound {
 		return DeliveryData{}, rimewatch.Errorf(rimewatch.CodeConflict, "The channel was deleted.")
 	} else if err != nil {
 		return DeliveryData{}, err

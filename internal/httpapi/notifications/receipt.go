@@ -44,7 +44,7 @@ func (a *api) takeReceipt(ctx context.Context, receipt string, c *rimewatch.Chan
 	err := a.Notifier.Tested(ctx, c.WorkspaceID, c.ID, at)
 	var tested rimewatch.Channel
 	if err == nil {
-		tested, err = a.Store.Channels().Get(ctx, c.WorkspaceID, c.ID)
+		tested, err = a.Store.Routing().Channels().Get(ctx, c.WorkspaceID, c.ID)
 	}
 	if err != nil {
 		a.Log().Error("note the test of a channel", "workspace", c.WorkspaceID, "channel", c.ID, "err", err)

@@ -210,7 +210,7 @@ type OnDutyData struct {
 
 func (a *api) onDuty(ctx context.Context, in *OnDutyInput) (OnDutyData, error) {
 	c := httpapi.CallOf(ctx)
-	r, err := a.Store.Rotas().Get(ctx, c.Workspace(), in.Number())
+	r, err := a.Store.Routing().Rotas().Get(ctx, c.Workspace(), in.Number())
 	if err != nil {
 		return OnDutyData{}, err
 	}
@@ -229,7 +229,7 @@ func (a *api) rotaRoutes() []httpapi.Route {
 	admin := httpapi.Scope(rimewatch.ScopeNotifications)
 	r := &httpapi.Resource[rimewatch.Rota]{
 		Path: "/v1/rotas", ID: "rota", Tag: "Notifications", One: "a rota", Many: "rotas", Read: admin, Write: admin,
-		Things:  func(context.Context) store.Resource[rimewatch.Rota] { return a.Store.Rotas() },
+		Things:  func(context.Context) store.Resource[rimewatch.Rota] { return a.Store.Routing().Rotas() },
 		Key:     func(r *rimewatch.Rota) (id, revision int64) { return r.ID, r.Revision },
 		Named:   func(r *rimewatch.Rota) string { return r.Name },
 		Changed: func(ctx context.Context, _ *rimewatch.Rota) { a.changed(ctx) },

@@ -298,7 +298,7 @@ func (a *api) routingRoutes() []httpapi.Route {
 	admin := httpapi.Scope(rimewatch.ScopeNotifications)
 	r := &httpapi.Resource[rimewatch.Route]{
 		Path: "/v1/routes", ID: "route", Tag: "Notifications", One: "a route", Many: "routes", Read: admin, Write: admin,
-		Things:  func(context.Context) store.Resource[rimewatch.Route] { return a.Store.Routes() },
+		Things:  func(context.Context) store.Resource[rimewatch.Route] { return a.Store.Routing().Routes() },
 		Key:     func(r *rimewatch.Route) (id, revision int64) { return r.ID, r.Revision },
 		Named:   func(r *rimewatch.Route) string { return r.Name },
 		Changed: func(ctx context.Context, _ *rimewatch.Route) { a.changed(ctx) },

@@ -158,7 +158,7 @@ type ReportSent struct {
 
 func (a *api) sendReport(ctx context.Context, in *httpapi.IDInput) (ReportSent, error) {
 	c, id := httpapi.CallOf(ctx), in.Number()
-	if _, err := a.Store.ReportSchedules().Get(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Routing().ReportSchedules().Get(ctx, c.Workspace(), id); err != nil {
 		return ReportSent{}, err
 	}
 	if err := a.maySend(c); err != nil {
@@ -176,7 +176,9 @@ func (a *api) scheduleRoutes() []httpapi.Route {
 	admin := httpapi.Scope(rimewatch.ScopeNotifications)
 	r := &httpapi.Resource[rimewatch.ReportSchedule]{
 		Path: "/v1/report-schedules", ID: "report-schedule", Tag: "Notifications", One: "a scheduled report", Many: "scheduled reports", Read: admin, Write: admin,
-		Things:  func(context.Context) store.Resource[rimewatch.ReportSchedule] { return a.Store.ReportSchedules() },
+		Things: func(context.Context) store.Resource[rimewatch.ReportSchedule] {
+			return a.Store.Routing().ReportSchedules()
+		},
 		Key:     func(s *rimewatch.ReportSchedule) (id, revision int64) { return s.ID, s.Revision },
 		Named:   func(*rimewatch.ReportSchedule) string { return "" },
 		Cursors: &a.cursors,

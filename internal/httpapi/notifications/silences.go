@@ -155,7 +155,7 @@ func (a *api) silenceRoutes() []httpapi.Route {
 	r := &httpapi.Resource[rimewatch.Silence]{
 		Path: "/v1/silences", ID: "silence", Tag: "Notifications", One: "a silence", Many: "silences",
 		Read: httpapi.Scope(rimewatch.ScopeAlertsRead), Write: httpapi.Scope(rimewatch.ScopeAlertsWrite),
-		Things:  func(context.Context) store.Resource[rimewatch.Silence] { return a.Store.Silences() },
+		Things:  func(context.Context) store.Resource[rimewatch.Silence] { return a.Store.Routing().Silences() },
 		Key:     func(s *rimewatch.Silence) (id, revision int64) { return s.ID, s.Revision },
 		Changed: func(ctx context.Context, _ *rimewatch.Silence) { a.changed(ctx) },
 		Cursors: &a.cursors,

@@ -15,7 +15,7 @@ var ownKinds = []rimewatch.ChannelKind{rimewatch.ChannelEmail, rimewatch.Channel
 // mine are the caller's own ways.
 func (a *api) mine(ctx context.Context) (list []rimewatch.Channel, err error) {
 	c := httpapi.CallOf(ctx)
-	all, err := a.Store.Channels().List(ctx, c.Workspace())
+	all, err := a.Store.Routing().Channels().List(ctx, c.Workspace())
 	return slices.DeleteFunc(all, func(ch rimewatch.Channel) bool { return ch.OwnerID != c.Principal.UserID }), err
 }
 
@@ -98,9 +98,9 @@ func (a *api) removeWay(ctx context.Context, in *httpapi.IDInput) (httpapi.Done,
 	if err := a.mustBeMine(ctx, id); err != nil {
 		return httpapi.Done{}, err
 	}
-	err := a.Store.Channels().Delete(ctx, c.Workspace(), id)
+	err := a.Store.Routing().Channels().Delete(ctx, c.Workspace(), id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
-		_, err = a.Store.Channels().Update(ctx, c.Workspace(), id, func(ch *rimewatch.Channel) error {
+		_, err = a.Store.Routing().Channels().Update(ctx, c.Workspace(), id, func(ch *rimewatch.Channel) error {
 			ch.Enabled, ch.UpdatedAt = false, c.Now
 			return nil
 		})

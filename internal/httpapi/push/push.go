@@ -20,7 +20,7 @@ import (
 
 // Store keeps channels.
 type Store interface {
-	Channels() store.Resource[rimewatch.Channel]
+	Routing() store.Routing
 }
 
 // Notifier sends messages now.
@@ -105,7 +105,7 @@ func (a *api) devices(ctx context.Context) (me rimewatch.User, mine, others []ri
 	if me, err = a.Auth().Person(ctx, c.Principal); err != nil {
 		return me, nil, nil, err
 	}
-	all, err := a.Store.Channels().List(ctx, c.Workspace())
+	all, err := a.Store.Routing().Channels().List(ctx, c.Workspace())
 	for i := range all {
 		switch {
 		case all[i].Kind != rimewatch.ChannelPush:
@@ -172,7 +172,7 @@ func (a *api) add(ctx context.Context, in *httpapi.BodyInput[PushSubscription]) 
 		return PushDeviceData{}, err
 	}
 	if i := slices.IndexFunc(list, func(x rimewatch.Channel) bool { return x.URL == ch.URL || x.URL == in.Body.Old }); i >= 0 {
-		ch, err = a.Store.Channels().Update(ctx, c.Workspace(), list[i].ID, func(x *rimewatch.Channel) error {
+		ch, err = a.Store.Routing().Channels().Update(ctx, c.Workspace(), list[i].ID, func(x *rimewatch.Channel) error {
 			x.URL, x.Secret, x.Enabled, x.Locale, x.UpdatedAt = ch.URL, ch.Secret, true, ch.Locale, c.Now
 			return nil
 		})
@@ -202,7 +202,7 @@ const sameName = 20
 func (a *api) create(ctx context.Context, ch *rimewatch.Channel) error {
 	name := ch.Name
 	for n := 2; ; n++ {
-		err := a.Store.Channels().Create(ctx, ch)
+		err := a.Store.Routing().Channels().Create(ctx, ch)
 		if e := httpapi.AsError(err); err == nil || e.Code != rimewatch.CodeConflict || n > sameName {
 			return err
 		}
@@ -233,9 +233,9 @@ func (a *api) remove(ctx context.Context, in *httpapi.IDInput) (httpapi.Done, er
 // drop deletes a channel, or disables one that a route uses.
 func (a *api) drop(ctx context.Context, id int64) error {
 	c := httpapi.CallOf(ctx)
-	err := a.Store.Channels().Delete(ctx, c.Workspace(), id)
+	err := a.Store.Routing().Channels().Delete(ctx, c.Workspace(), id)
 	if rimewatch.CodeOf(err) == rimewatch.CodeConflict {
-		_, err = a.Store.Channels().Update(ctx, c.Workspace(), id, func(x *rimewatch.Channel) error {
+		_, err = a.Store.Routing().Channels().Update(ctx, c.Workspace(), id, func(x *rimewatch.Channel) error {
 			x.Enabled, x.UpdatedAt = false, c.Now
 			return nil
 		})

@@ -15,15 +15,15 @@ import (
 // Store keeps excursions, corrective actions, calibrations, and the data that a log is
 // made of.
 type Store interface {
-	store.Records
 	store.Alerts
-	store.Audit
 	store.Fleet
 	store.History
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Sites() store.Resource[rimewatch.Site]
 	Contacts() store.Resource[rimewatch.Contact]
 	People() store.People
+	Records() store.Records
+	Audit() store.Audit
 }
 
 // Writer stores calibrations and judges predictions. A call returns only after its change is durable.

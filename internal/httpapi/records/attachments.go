@@ -39,7 +39,7 @@ func (a *api) attach(c *httpapi.Call) error {
 	ctx := c.R.Context()
 	body, _, _ := c.Body()
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
-	if _, err := a.Store.Case(ctx, c.Workspace(), id); err != nil {
+	if _, err := a.Store.Records().Case(ctx, c.Workspace(), id); err != nil {
 		return err
 	}
 	file, err := decoded(ctx, a, func() (photo.File, error) { return photo.Keep(body) })
@@ -54,7 +54,7 @@ func (a *api) attach(c *httpapi.Call) error {
 		WorkspaceID: c.Workspace(), CaseID: id, Name: fileName(c.Query.Get("name"), file.Type), Type: file.Type, Width: file.Width, Height: file.Height,
 		Original: sha256.Sum256(body), At: c.Now, By: by,
 	}
-	if err := a.Store.Attach(ctx, &x, file.Data); err != nil {
+	if err := a.Store.Records().Attach(ctx, &x, file.Data); err != nil {
 		return err
 	}
 	return c.Data(http.StatusCreated, AttachmentData{attachmentJSON(&x)})
@@ -102,7 +102,7 @@ func fileName(name, kind string) string {
 func (a *api) attachment(c *httpapi.Call) error {
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
 	file := (&httpapi.IDInput{ID: c.R.PathValue("attachment_id")}).Number()
-	x, data, err := a.Store.Attachment(c.R.Context(), c.Workspace(), id, file)
+	x, data, err := a.Store.Records().Attachment(c.R.Context(), c.Workspace(), id, file)
 	if err != nil {
 		return err
 	}

@@ -186,7 +186,7 @@ func (a *api) listCalibrations(ctx context.Context, in *httpapi.SerialInput) (Ca
 	if err != nil {
 		return CalibrationList{}, err
 	}
-	list, err := a.Store.Calibrations(ctx, c.Workspace(), v.ID)
+	list, err := a.Store.Records().Calibrations(ctx, c.Workspace(), v.ID)
 	if err != nil {
 		return CalibrationList{}, err
 	}

@@ -126,7 +126,7 @@ func (a *api) listCases(ctx context.Context, in *CasesInput) (CaseList, error) {
 		if of.ref == 0 {
 			continue
 		}
-		ids, err := a.Store.CasesOf(ctx, c.Workspace(), of.kind, []int64{of.ref})
+		ids, err := a.Store.Records().CasesOf(ctx, c.Workspace(), of.kind, []int64{of.ref})
 		if err != nil {
 			return out, err
 		}
@@ -139,7 +139,7 @@ func (a *api) listCases(ctx context.Context, in *CasesInput) (CaseList, error) {
 			return nil, 0, nil
 		}
 		f.Before, f.BeforeID = rimewatch.Time(from.A), from.B
-		return a.Store.Cases(ctx, c.Workspace(), f, store.Page{Offset: from.Offset, Limit: from.Limit})
+		return a.Store.Records().Cases(ctx, c.Workspace(), f, store.Page{Offset: from.Offset, Limit: from.Limit})
 	}, func(x *rimewatch.Case) (int64, int64) { return int64(x.From), x.ID })
 	if err != nil {
 		return out, err
@@ -268,7 +268,7 @@ func (a *api) caseData(ctx context.Context, id int64) (CaseData, error) {
 	if out.Signatures, err = signaturesJSON(d); err != nil || c.Principal.SessionID == 0 {
 		return out, err
 	}
-	signed, err := a.Store.SignedIn(ctx, c.Principal.SessionID)
+	signed, err := a.Store.Records().SignedIn(ctx, c.Principal.SessionID)
 	out.FirstSignature = !signed
 	return out, err
 }
@@ -350,7 +350,7 @@ func (a *api) documentCase(ctx context.Context, in *httpapi.BodyInput[CaseBody])
 	if err != nil {
 		return CaseData{}, err
 	}
-	x, err := a.Store.DocumentCase(ctx, c.Workspace(), about, by, c.Now)
+	x, err := a.Store.Records().DocumentCase(ctx, c.Workspace(), about, by, c.Now)
 	if err != nil {
 		return CaseData{}, err
 	}
@@ -374,7 +374,7 @@ func (a *api) recordCaseAction(ctx context.Context, in *httpapi.IDBody[CaseActio
 		Disposition: b.Disposition, DispositionDetail: strings.TrimSpace(b.DispositionDetail),
 	}
 	return a.record(ctx, &x, names{b.PerformedBy, b.External, b.VerifiedBy}, b.PerformedAt, &f, func() error {
-		c, err := a.Store.Case(ctx, httpapi.CallOf(ctx).Workspace(), x.CaseID)
+		c, err := a.Store.Records().Case(ctx, httpapi.CallOf(ctx).Workspace(), x.CaseID)
 		if err != nil {
 			return err
 		}

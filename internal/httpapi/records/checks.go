@@ -121,7 +121,7 @@ func (a *api) listChecks(ctx context.Context, in *ChecksInput) (CheckList, error
 	f.To, _ = rimewatch.ParseTime(in.To)
 	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorChecks, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.Check, int, error) {
 		f.Before, f.BeforeID = rimewatch.Time(from.A), from.B
-		return a.Store.Checks(ctx, c.Workspace(), f, store.Page{Offset: from.Offset, Limit: from.Limit})
+		return a.Store.Records().Checks(ctx, c.Workspace(), f, store.Page{Offset: from.Offset, Limit: from.Limit})
 	}, func(x *rimewatch.Check) (int64, int64) { return int64(x.From), x.ID })
 	if err != nil {
 		return CheckList{}, err
@@ -130,7 +130,7 @@ func (a *api) listChecks(ctx context.Context, in *ChecksInput) (CheckList, error
 	for i := range list {
 		ids[i] = list[i].ID
 	}
-	notes, err := a.Store.CheckNotes(ctx, c.Workspace(), ids)
+	notes, err := a.Store.Records().CheckNotes(ctx, c.Workspace(), ids)
 	out := CheckList{Checks: make([]Check, len(list)), Pagination: page}
 	for i := range list {
 		out.Checks[i] = checkJSON(&list[i], notes[list[i].ID])
@@ -146,7 +146,7 @@ type CheckData struct {
 
 func (a *api) getCheck(ctx context.Context, in *httpapi.IDInput) (CheckData, error) {
 	c := httpapi.CallOf(ctx)
-	x, err := a.Store.SiteCheck(ctx, c.Workspace(), in.Number())
+	x, err := a.Store.Records().SiteCheck(ctx, c.Workspace(), in.Number())
 	if err == nil && x.Status == rimewatch.CheckDue {
 		x.Items, x.Since, err = a.values(ctx, &x, c.Now)
 	}
@@ -157,13 +157,13 @@ func (a *api) getCheck(ctx context.Context, in *httpapi.IDInput) (CheckData, err
 }
 
 func (a *api) checkData(ctx context.Context, x *rimewatch.Check, late bool) (CheckData, error) {
-	notes, err := a.Store.CheckNotes(ctx, x.WorkspaceID, []int64{x.ID})
+	notes, err := a.Store.Records().CheckNotes(ctx, x.WorkspaceID, []int64{x.ID})
 	return CheckData{checkJSON(x, notes[x.ID]), late}, err
 }
 
 // values returns the devices of a check with what their sensors said at a moment, and when the check before was completed.
 func (a *api) values(ctx context.Context, x *rimewatch.Check, at rimewatch.Time) (items []rimewatch.CheckItem, since rimewatch.Time, err error) {
-	if since, err = a.Store.LastCheck(ctx, x.WorkspaceID, x.TemplateID, x.SiteID, at); err != nil {
+	if since, err = a.Store.Records().LastCheck(ctx, x.WorkspaceID, x.TemplateID, x.SiteID, at); err != nil {
 		return nil, 0, err
 	}
 	from := since
@@ -237,7 +237,7 @@ func (a *api) completeCheck(ctx context.Context, in *httpapi.IDBody[CheckBody]) 
 	if err != nil {
 		return CheckData{}, err
 	}
-	x, err := a.Store.SiteCheck(ctx, c.Workspace(), in.Number())
+	x, err := a.Store.Records().SiteCheck(ctx, c.Workspace(), in.Number())
 	if err != nil {
 		return CheckData{}, err
 	}
@@ -263,7 +263,7 @@ func (a *api) completeCheck(ctx context.Context, in *httpapi.IDBody[CheckBody]) 
 		return a.checkData(ctx, &x, false)
 	}
 	late := false
-	x, err = a.Store.ChangeCheck(ctx, c.Workspace(), x.ID, func(x *rimewatch.Check) (note rimewatch.CheckNote, _ bool, err error) {
+	x, err = a.Store.Records().ChangeCheck(ctx, c.Workspace(), x.ID, func(x *rimewatch.Check) (note rimewatch.CheckNote, _ bool, err error) {
 		note, late, err = record.Complete(x, &done, c.Now)
 		if err == nil && !late {
 			x.Since = since
@@ -311,10 +311,10 @@ func (a *api) noteCheck(ctx context.Context, in *httpapi.IDBody[CheckNoteBody]) 
 	if f.Err != nil {
 		return CheckData{}, f.Err
 	}
-	if err := a.Store.AddCheckNote(ctx, &n); err != nil {
+	if err := a.Store.Records().AddCheckNote(ctx, &n); err != nil {
 		return CheckData{}, err
 	}
-	x, err := a.Store.SiteCheck(ctx, c.Workspace(), n.CheckID)
+	x, err := a.Store.Records().SiteCheck(ctx, c.Workspace(), n.CheckID)
 	if err != nil {
 		return CheckData{}, err
 	}

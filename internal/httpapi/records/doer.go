@@ -97,7 +97,7 @@ func (a *api) self(ctx context.Context) (d rimewatch.Doer, email string, err err
 func (a *api) verify(ctx context.Context, in *httpapi.IDInput) (CorrectiveActionData, error) {
 	c := httpapi.CallOf(ctx)
 	id := in.Number()
-	x, err := a.Store.CorrectiveAction(ctx, c.Workspace(), id)
+	x, err := a.Store.Records().CorrectiveAction(ctx, c.Workspace(), id)
 	if err != nil {
 		return CorrectiveActionData{}, err
 	}
@@ -108,7 +108,7 @@ func (a *api) verify(ctx context.Context, in *httpapi.IDInput) (CorrectiveAction
 	if err != nil {
 		return CorrectiveActionData{}, err
 	}
-	x, err = a.Store.VerifyCorrectiveAction(ctx, c.Workspace(), id, self, c.Now)
+	x, err = a.Store.Records().VerifyCorrectiveAction(ctx, c.Workspace(), id, self, c.Now)
 	if err != nil {
 		return CorrectiveActionData{}, err
 	}

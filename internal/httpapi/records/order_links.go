@@ -108,7 +108,7 @@ func (a *api) believe(ctx context.Context, text string) (acting context.Context,
 		}
 		return ctx, o, rimewatch.Errorf(rimewatch.CodeNotFound, "This link does not work: it is incomplete, or somebody has changed it.")
 	}
-	if o, err = a.Store.WorkOrders().Get(ctx, l.WorkspaceID, l.ID); err != nil {
+	if o, err = a.Store.Records().WorkOrders().Get(ctx, l.WorkspaceID, l.ID); err != nil {
 		return ctx, o, err
 	}
 	switch {
@@ -158,7 +158,7 @@ func (a *api) linkedOrder(ctx context.Context, o *rimewatch.WorkOrder, text stri
 		words := phrase.In(c.Locale()).At(rimewatch.ZoneOf(out.Timezone))
 		out.State = words.Sayf("This order was reported as done %s. Thank you.", words.Moment(o.DoneAt))
 	}
-	files, err := a.Store.OrderAttachments(ctx, o.WorkspaceID, o.ID)
+	files, err := a.Store.Records().OrderAttachments(ctx, o.WorkspaceID, o.ID)
 	for i := range files {
 		x := attachmentJSON(&files[i])
 		x.URL = fmt.Sprintf("%s%s/attachments/%d", OrderTicketPath, text, x.ID)
@@ -237,7 +237,7 @@ func (a *api) moveLinked(move func(*rimewatch.WorkOrder, rimewatch.Time) error) 
 			return LinkedOrderData{}, err
 		}
 		now := httpapi.CallOf(ctx).Now
-		o, err = a.Store.WorkOrders().Update(acting, o.WorkspaceID, o.ID, func(o *rimewatch.WorkOrder) error {
+		o, err = a.Store.Records().WorkOrders().Update(acting, o.WorkspaceID, o.ID, func(o *rimewatch.WorkOrder) error {
 			o.UpdatedAt = now
 			return move(o, now)
 		})
@@ -282,7 +282,7 @@ func (a *api) linkedAttachment(c *httpapi.Call) error {
 		return err
 	}
 	file := (&httpapi.IDInput{ID: c.R.PathValue("attachment_id")}).Number()
-	x, data, err := a.Store.OrderAttachment(ctx, o.WorkspaceID, o.ID, file)
+	x, data, err := a.Store.Records().OrderAttachment(ctx, o.WorkspaceID, o.ID, file)
 	if err != nil {
 		return err
 	}

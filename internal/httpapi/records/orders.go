@@ -119,7 +119,7 @@ func (a *api) showOrder(ctx context.Context, o *rimewatch.WorkOrder) (out WorkOr
 	if out.WorkOrder, err = a.orderJSON(ctx, o); err != nil {
 		return out, err
 	}
-	files, err := a.Store.OrderAttachments(ctx, o.WorkspaceID, o.ID)
+	files, err := a.Store.Records().OrderAttachments(ctx, o.WorkspaceID, o.ID)
 	for i := range files {
 		x := attachmentJSON(&files[i])
 		x.URL = fmt.Sprintf("%s/v1/work-orders/%d/attachments/%d", httpapi.Prefix, o.ID, x.ID)
@@ -266,7 +266,7 @@ func (a *api) aim(ctx context.Context, o *rimewatch.WorkOrder, b *OrderCreate) e
 	case o.AlertID != 0:
 		return a.aimAlert(ctx, o)
 	case o.CaseID != 0:
-		c, err := a.Store.Case(ctx, o.WorkspaceID, o.CaseID)
+		c, err := a.Store.Records().Case(ctx, o.WorkspaceID, o.CaseID)
 		if err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (a *api) aimAlert(ctx context.Context, o *rimewatch.WorkOrder) error {
 	if err != nil {
 		return err
 	}
-	c, err := a.Store.DocumentCase(ctx, o.WorkspaceID, rimewatch.CaseLine{Kind: rimewatch.CaseAlert, Ref: o.AlertID}, o.CreatedBy, o.CreatedAt)
+	c, err := a.Store.Records().DocumentCase(ctx, o.WorkspaceID, rimewatch.CaseLine{Kind: rimewatch.CaseAlert, Ref: o.AlertID}, o.CreatedBy, o.CreatedAt)
 	if err != nil {
 		return err
 	}
@@ -328,7 +328,7 @@ func alertOfCase(c *rimewatch.Case) (id int64) {
 func (a *api) createOrder(ctx context.Context, in *httpapi.BodyInput[OrderCreate]) (WorkOrderData, error) {
 	o, t, err := a.newOrder(ctx, &in.Body)
 	if err == nil {
-		err = a.Store.WorkOrders().Create(ctx, &o)
+		err = a.Store.Records().WorkOrders().Create(ctx, &o)
 	}
 	if err != nil {
 		return WorkOrderData{}, err
@@ -380,7 +380,7 @@ func (a *api) updateOrder(ctx context.Context, in *httpapi.IDBody[OrderUpdate]) 
 
 func (a *api) changeOrder(ctx context.Context, id int64, change func(*rimewatch.WorkOrder) error) (rimewatch.WorkOrder, error) {
 	c := httpapi.CallOf(ctx)
-	o, err := a.Store.WorkOrders().Update(ctx, c.Workspace(), id, func(o *rimewatch.WorkOrder) error {
+	o, err := a.Store.Records().WorkOrders().Update(ctx, c.Workspace(), id, func(o *rimewatch.WorkOrder) error {
 		o.UpdatedAt = c.Now
 		return change(o)
 	})
@@ -452,7 +452,7 @@ func (a *api) finishOrder(ctx context.Context, in *httpapi.IDBody[OrderDone]) (W
 
 // complete finishes an order, and gives the verdict of its result on the prediction that it was made for.
 func (a *api) complete(ctx context.Context, workspaceID, id int64, r rimewatch.OrderResult, recordedBy string) (rimewatch.WorkOrder, error) {
-	o, err := a.Store.CompleteOrder(ctx, workspaceID, id, r, recordedBy, a.Now())
+	o, err := a.Store.Records().CompleteOrder(ctx, workspaceID, id, r, recordedBy, a.Now())
 	if err != nil {
 		return o, err
 	}
@@ -466,7 +466,7 @@ func (a *api) complete(ctx context.Context, workspaceID, id int64, r rimewatch.O
 
 func (a *api) verifyOrder(ctx context.Context, in *httpapi.IDInput) (WorkOrderData, error) {
 	c := httpapi.CallOf(ctx)
-	o, err := a.Store.WorkOrders().Get(ctx, c.Workspace(), in.Number())
+	o, err := a.Store.Records().WorkOrders().Get(ctx, c.Workspace(), in.Number())
 	if err != nil {
 		return WorkOrderData{}, err
 	}
@@ -475,10 +475,10 @@ func (a *api) verifyOrder(ctx context.Context, in *httpapi.IDInput) (WorkOrderDa
 	}
 	self, _, err := a.self(ctx)
 	if err == nil {
-		_, err = a.Store.VerifyCorrectiveAction(ctx, c.Workspace(), o.ActionID, self, c.Now)
+		_, err = a.Store.Records().VerifyCorrectiveAction(ctx, c.Workspace(), o.ActionID, self, c.Now)
 	}
 	if err == nil {
-		o, err = a.Store.WorkOrders().Get(ctx, c.Workspace(), o.ID)
+		o, err = a.Store.Records().WorkOrders().Get(ctx, c.Workspace(), o.ID)
 	}
 	if err != nil {
 		return WorkOrderData{}, err
@@ -567,7 +567,7 @@ func (a *api) arriveAtOrder(ctx context.Context, o *rimewatch.WorkOrder) error {
 func (a *api) attachToOrder(c *httpapi.Call) error {
 	ctx := c.R.Context()
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
-	o, err := a.Store.WorkOrders().Get(ctx, c.Workspace(), id)
+	o, err := a.Store.Records().WorkOrders().Get(ctx, c.Workspace(), id)
 	if err != nil {
 		return err
 	}
@@ -595,13 +595,13 @@ func (a *api) attachFile(ctx context.Context, c *httpapi.Call, o *rimewatch.Work
 		WorkspaceID: o.WorkspaceID, OrderID: o.ID, Name: fileName(c.Query.Get("name"), file.Type), Type: file.Type, Width: file.Width, Height: file.Height,
 		Original: sha256.Sum256(body), At: c.Now, By: by,
 	}
-	return x, a.Store.Attach(ctx, x, file.Data)
+	return x, a.Store.Records().Attach(ctx, x, file.Data)
 }
 
 func (a *api) orderAttachment(c *httpapi.Call) error {
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
 	file := (&httpapi.IDInput{ID: c.R.PathValue("attachment_id")}).Number()
-	x, data, err := a.Store.OrderAttachment(c.R.Context(), c.Workspace(), id, file)
+	x, data, err := a.Store.Records().OrderAttachment(c.R.Context(), c.Workspace(), id, file)
 	if err != nil {
 		return err
 	}
@@ -612,7 +612,7 @@ func (a *api) orderRoutes() []httpapi.Route {
 	r := &httpapi.Resource[rimewatch.WorkOrder]{
 		Path: "/v1/work-orders", ID: "work-order", Tag: "Records", One: "a work order", Many: "work orders",
 		Read: httpapi.Either(rimewatch.RoleViewer, rimewatch.ScopeRecords), Write: httpapi.Either(rimewatch.RoleTechnician, rimewatch.ScopeRecords), Sited: true,
-		Things:  func(context.Context) store.Resource[rimewatch.WorkOrder] { return a.Store.WorkOrders() },
+		Things:  func(context.Context) store.Resource[rimewatch.WorkOrder] { return a.Store.Records().WorkOrders() },
 		Key:     func(o *rimewatch.WorkOrder) (id, revision int64) { return o.ID, o.Revision },
 		Cursors: &a.cursors,
 

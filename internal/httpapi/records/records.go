@@ -79,7 +79,7 @@ func (a *api) listExcursions(ctx context.Context, in *ExcursionsInput) (Excursio
 				refs = append(refs, list[i].ID)
 			}
 		}
-		of, err := a.Store.CasesOf(ctx, c.Workspace(), rimewatch.CaseExcursion, refs)
+		of, err := a.Store.Records().CasesOf(ctx, c.Workspace(), rimewatch.CaseExcursion, refs)
 		if err != nil {
 			return out, err
 		}
@@ -227,7 +227,7 @@ func (a *api) record(ctx context.Context, x *rimewatch.CorrectiveAction, by name
 	if x.RecordedBy, err = a.AuditActor(ctx, c.Principal); err != nil {
 		return CorrectiveActionData{}, err
 	}
-	if err := a.Store.CreateCorrectiveAction(ctx, x); err != nil {
+	if err := a.Store.Records().CreateCorrectiveAction(ctx, x); err != nil {
 		return CorrectiveActionData{}, err
 	}
 	return CorrectiveActionData{a.correctiveActionJSON(x)}, nil
@@ -246,7 +246,7 @@ func (a *api) listCorrectiveActions(ctx context.Context, in *httpapi.AlertIDInpu
 	if err != nil {
 		return AlertActions{}, err
 	}
-	list, err := a.Store.CorrectiveActions(ctx, c.Workspace(), id, 0, 0, rimewatch.MaxTime)
+	list, err := a.Store.Records().CorrectiveActions(ctx, c.Workspace(), id, 0, 0, rimewatch.MaxTime)
 	if err != nil {
 		return AlertActions{}, err
 	}
@@ -308,7 +308,7 @@ func (a *api) listWork(ctx context.Context, in *WorkListInput) (CorrectiveAction
 	if err != nil {
 		return CorrectiveActionList{}, err
 	}
-	list, err := a.Store.CorrectiveActions(ctx, c.Workspace(), 0, v.ID, from, to)
+	list, err := a.Store.Records().CorrectiveActions(ctx, c.Workspace(), 0, v.ID, from, to)
 	return CorrectiveActionList{a.correctiveActionsJSON(list)}, err
 }
 

@@ -201,10 +201,12 @@ func (a *api) roundRoutes() []httpapi.Route {
 	r := &httpapi.Resource[rimewatch.CheckTemplate]{
 		Path: "/v1/check-templates", ID: "check-template", Tag: "Records", One: "a round", Many: "rounds", Read: read, Write: httpapi.Either(rimewatch.RoleAdmin, rimewatch.ScopeRecords),
 		SitedReads: true,
-		Things:     func(context.Context) store.Resource[rimewatch.CheckTemplate] { return a.Store.CheckTemplates() },
-		Key:        func(t *rimewatch.CheckTemplate) (id, revision int64) { return t.ID, t.Revision },
-		Named:      func(t *rimewatch.CheckTemplate) string { return t.Name },
-		Cursors:    &a.cursors,
+		Things: func(context.Context) store.Resource[rimewatch.CheckTemplate] {
+			return a.Store.Records().CheckTemplates()
+		},
+		Key:     func(t *rimewatch.CheckTemplate) (id, revision int64) { return t.ID, t.Revision },
+		Named:   func(t *rimewatch.CheckTemplate) string { return t.Name },
+		Cursors: &a.cursors,
 		Changed: func(context.Context, *rimewatch.CheckTemplate) {
 			if a.Rounds != nil {
 				a.Rounds()

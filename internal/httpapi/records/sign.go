@@ -124,7 +124,7 @@ func (a *api) signCase(ctx context.Context, in *httpapi.IDBody[SignBody]) (CaseD
 	if err := mayBeSigned(d, c.Principal.UserID, b.Meaning); err != nil {
 		return CaseData{}, err
 	}
-	before, err := a.Store.SignedIn(ctx, c.Principal.SessionID)
+	before, err := a.Store.Records().SignedIn(ctx, c.Principal.SessionID)
 	if err != nil {
 		return CaseData{}, err
 	}
@@ -146,7 +146,7 @@ func (a *api) signCase(ctx context.Context, in *httpapi.IDBody[SignBody]) (CaseD
 		return CaseData{}, err
 	}
 	s.Content = string(text)
-	if err := a.Store.SignCase(ctx, &s, len(d.Actions)+len(d.Attachments)); err != nil {
+	if err := a.Store.Records().SignCase(ctx, &s, len(d.Actions)+len(d.Attachments)); err != nil {
 		return CaseData{}, err
 	}
 	return a.caseData(ctx, d.Case.ID)

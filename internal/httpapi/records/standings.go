@@ -55,7 +55,7 @@ func (a *api) standings(ctx context.Context, in *StandingsInput) (StandingsData,
 	if err != nil {
 		return StandingsData{}, err
 	}
-	responses, err := a.Store.Responses(ctx, c.Workspace(), from, c.Now+1)
+	responses, err := a.Store.Records().Responses(ctx, c.Workspace(), from, c.Now+1)
 	if err != nil {
 		return StandingsData{}, err
 	}

@@ -18,7 +18,7 @@ func (r *rig) carryOut() {
 
 func (r *rig) carryOutUntil(now rimewatch.Time) {
 	r.t.Helper()
-	due, err := r.store.AllDueActs(r.t.Context(), now, 100)
+	due, err := r.store.Everywhere().AllDueActs(r.t.Context(), now, 100)
 	for i := range due {
 		if err == nil {
 			err = r.api.CarryOut(r.t.Context(), &due[i])

@@ -86,7 +86,7 @@ func (a *core) alertData(ctx context.Context) func(rimewatch.AlertView, error) (
 		if out.Alert.Escalation.Value, err = a.cfg.Escalation(ctx, &v); err != nil {
 			return out, err
 		}
-		of, err := a.cfg.Cases.CasesOf(ctx, v.WorkspaceID, rimewatch.CaseAlert, []int64{v.ID})
+		of, err := a.cfg.Store.Records().CasesOf(ctx, v.WorkspaceID, rimewatch.CaseAlert, []int64{v.ID})
 		out.Alert.CaseID = wire.OrNull(of[v.ID])
 		return out, err
 	}
@@ -239,7 +239,7 @@ func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.Healt
 	if err != nil {
 		return s, err
 	}
-	waits, err := a.cfg.Store.Paperwork(ctx, p.WorkspaceID, w.RequireAction)
+	waits, err := a.cfg.Store.Records().Paperwork(ctx, p.WorkspaceID, w.RequireAction)
 	if err != nil {
 		return s, err
 	}
@@ -250,7 +250,7 @@ func (a alerts) healthSummary(ctx context.Context, in *SummaryInput) (wire.Healt
 	}{
 		{store.CheckFilter{Status: rimewatch.CheckDue}, &s.Paperwork.ChecksDue}, {store.CheckFilter{Status: rimewatch.CheckMissed, From: a.Now() - 7*rimewatch.Day}, &s.Paperwork.ChecksMissed},
 	} {
-		if _, *of.n, err = a.cfg.Store.Checks(ctx, p.WorkspaceID, of.f, store.Page{Limit: 1}); err != nil {
+		if _, *of.n, err = a.cfg.Store.Records().Checks(ctx, p.WorkspaceID, of.f, store.Page{Limit: 1}); err != nil {
 			return s, err
 		}
 	}

@@ -61,15 +61,10 @@ type Health interface {
 	DeviceClock(deviceID int64) (behind rimewatch.Time, several bool)
 }
 
-// Cases knows which case alerts are in.
-type Cases interface {
-	CasesOf(ctx context.Context, workspaceID int64, kind rimewatch.CaseLineKind, refs []int64) (map[int64]int64, error)
-}
-
 // Alerts answers questions about alerts.
 type Alerts interface {
 	store.Alerts
-	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
+	Outbox() store.Outbox
 }
 
 // Accounts keeps sites and the settings of the workspace.
@@ -82,10 +77,10 @@ type Accounts interface {
 
 // Store has the resources of a workspace.
 type Store interface {
-	Channels() store.Resource[rimewatch.Channel]
+	Routing() store.Routing
+	Records() store.Records
+	Audit() store.Audit
 	Contacts() store.Resource[rimewatch.Contact]
-	Checks(ctx context.Context, workspaceID int64, f store.CheckFilter, p store.Page) (list []rimewatch.Check, total int, err error)
-	Paperwork(ctx context.Context, workspaceID int64, rule rimewatch.RequireAction) (rimewatch.Paperwork, error)
 }
 
 // Config of the resources: everything but PolicyDir and Missed is needed.
@@ -96,9 +91,7 @@ type Config struct {
 	Fleet     store.Fleet
 	History   store.History
 	Alerts    Alerts
-	Cases     Cases
 	Predictor Predictor
-	Audit     store.Audit
 	Store     Store
 	Quotas    store.Quotas // which the store keeps
 	// Missed counts the active critical alerts of a workspace that no route brings to

@@ -61,12 +61,12 @@ type AuditList struct {
 func (a alerts) listAudit(ctx context.Context, in *AuditInput) (AuditList, error) {
 	c := httpapi.CallOf(ctx)
 	list, page, err := httpapi.Page(c, httpapi.ListOf{Cursors: &a.cursors, Kind: httpapi.CursorAudit, Owner: c.Workspace()}, &in.PageInput, func(from httpapi.Start) ([]rimewatch.AuditEntry, int, error) {
-		return a.cfg.Audit.AuditEntries(ctx, c.Workspace(), in.Action, in.Subject, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
+		return a.cfg.Store.Audit().AuditEntries(ctx, c.Workspace(), in.Action, in.Subject, store.Page{After: from.A, Offset: from.Offset, Limit: from.Limit})
 	}, func(e *rimewatch.AuditEntry) (int64, int64) { return e.ID, 0 })
 	if err != nil {
 		return AuditList{}, err
 	}
-	broken, err := a.cfg.Audit.VerifyAudit(ctx, c.Workspace())
+	broken, err := a.cfg.Store.Audit().VerifyAudit(ctx, c.Workspace())
 	if err != nil {
 		return AuditList{}, err
 	}

@@ -122,7 +122,7 @@ func TestSignCase(t *testing.T) {
 		{name: "in the audit trail", req: r.browser(get("/v1/audit?action=case.signed", "")), status: 200, want: map[string]any{"data.pagination.total": 2, "data.entries.0.actor": "Olga <olga@example.com>", "data.entries.0.subject": "case 1", "data.chain_ok": true}},
 		{name: "an ended session", req: r.browser(post(sign, "", body("approved", secret))), before: func(r *rig) { r.advance(400 * 24 * time.Hour) }, status: 401, code: rimewatch.CodeUnauthenticated},
 	})
-	list, err := r.store.Signatures(t.Context(), r.workspace.ID, 1)
+	list, err := r.store.Records().Signatures(t.Context(), r.workspace.ID, 1)
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
@@ -231,7 +231,7 @@ func TestCaseOutlivesPeople(t *testing.T) {
 			t.Errorf("%s is %v, want %v", path, got, want)
 		}
 	}
-	if broken, err := r.store.VerifyAudit(t.Context(), r.workspace.ID); broken != 0 || err != nil {
+	if broken, err := r.store.Audit().VerifyAudit(t.Context(), r.workspace.ID); broken != 0 || err != nil {
 		t.Error(broken, err)
 	}
 }

@@ -110,7 +110,7 @@ func TestSourceAfterTheClockWasSetBack(t *testing.T) {
 		t.Fatal(got)
 	}
 	r.advance(-time.Hour)
-	_, err := r.store.Sources().Update(t.Context(), r.workspace.ID, created.Data.Source.ID, func(s *rimewatch.Source) error {
+	_, err := r.store.Inlets().Sources().Update(t.Context(), r.workspace.ID, created.Data.Source.ID, func(s *rimewatch.Source) error {
 		s.Enabled = false
 		return nil
 	})

@@ -107,7 +107,7 @@ func TestEventFeed(t *testing.T) {
 	if err := r.store.ExpireEvents(t.Context(), r.workspace.ID, 0, 2); err != nil {
 		t.Fatal(err)
 	}
-	first, _, err := r.store.EventRange(t.Context(), r.workspace.ID)
+	first, _, err := r.store.Outbox().EventRange(t.Context(), r.workspace.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

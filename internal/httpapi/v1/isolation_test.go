@@ -163,7 +163,7 @@ func TestStrangersFindNothing(t *testing.T) {
 // trailOf is the length of a workspace's audit trail.
 func (r *isolationRig) trailOf(workspaceID int64) int {
 	r.t.Helper()
-	_, n, err := r.store.AuditEntries(r.t.Context(), workspaceID, "", "", store.Page{Limit: 1})
+	_, n, err := r.store.Audit().AuditEntries(r.t.Context(), workspaceID, "", "", store.Page{Limit: 1})
 	if err != nil {
 		r.t.Fatal(err)
 	}

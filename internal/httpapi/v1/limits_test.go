@@ -47,7 +47,7 @@ func TestWorkspaceLimits(t *testing.T) {
 		{name: "null goes back", req: r.browser(patch("/v1/workspace", "", `{"limits":{"meat_cooler":null}}`)), status: 200, want: map[string]any{"data.workspace.limits": map[string]any{}}, anyEvents: true},
 		{name: "everywhere", req: get("/v1/devices/A", r.read), status: 200, want: map[string]any{"data.device.limits.temp_max": 4, "data.device.limits.source": "equipment_type"}},
 	})
-	entries, _, err := r.store.AuditEntries(t.Context(), r.workspace.ID, "workspace.updated", "", store.Page{Limit: 10})
+	entries, _, err := r.store.Audit().AuditEntries(t.Context(), r.workspace.ID, "workspace.updated", "", store.Page{Limit: 10})
 	if err != nil || len(entries) < 2 { // the oldest is the rig's own
 		t.Fatal(entries, err)
 	}

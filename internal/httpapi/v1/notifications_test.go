@@ -18,10 +18,7 @@ const hookSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 // sentNotifier stores what it would send, as sent.
 type sentNotifier struct {
-	s interface {
-		store.Notifications
-		store.Webhooks
-	}
+	s   store.Store
 	now func() rimewatch.Time
 	n   int
 
@@ -38,7 +35,7 @@ func (f *sentNotifier) Ping(ctx context.Context, workspaceID, id int64) (rimewat
 }
 
 func (f *sentNotifier) Replay(ctx context.Context, workspaceID, id, after int64) (rimewatch.Webhook, error) {
-	return f.s.RewindWebhook(ctx, workspaceID, id, after)
+	return f.s.Outbox().RewindWebhook(ctx, workspaceID, id, after)
 }
 
 func (f *sentNotifier) Changed(workspaceID int64) { f.changed[workspaceID]++ }
@@ -47,10 +44,10 @@ func (f *sentNotifier) Test(ctx context.Context, workspaceID, channelID int64) (
 	f.n++
 	d := rimewatch.Delivery{WorkspaceID: workspaceID, ChannelID: channelID, Key: fmt.Sprint("test/", f.n), Kind: rimewatch.DeliveryTest,
 		Status: rimewatch.DeliverySent, Attempts: 1, CreatedAt: f.now(), SentAt: f.now()}
-	if err := f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
+	if err := f.s.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
 		return d, err
 	}
-	return d, f.s.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: f.now()})
+	return d, f.s.Outbox().UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: f.now()})
 }
 
 func (f *sentNotifier) Try(_ context.Context, c *rimewatch.Channel) (string, error) {
@@ -68,10 +65,10 @@ func (f *sentNotifier) Tested(ctx context.Context, workspaceID, channelID int64,
 	}
 	f.n++
 	d := rimewatch.Delivery{WorkspaceID: workspaceID, ChannelID: channelID, Key: fmt.Sprint("tested/", f.n), Kind: rimewatch.DeliveryTest, Status: rimewatch.DeliverySent, CreatedAt: at, SentAt: at}
-	if err := f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
+	if err := f.s.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0); err != nil {
 		return err
 	}
-	return f.s.UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: at})
+	return f.s.Outbox().UpdateDeliveries(ctx, []*rimewatch.Delivery{&d}, &rimewatch.ChannelHealth{LastSuccessAt: at})
 }
 
 func (f *sentNotifier) Missing(k rimewatch.ChannelKind) string {
@@ -82,19 +79,19 @@ func (f *sentNotifier) Missing(k rimewatch.ChannelKind) string {
 }
 
 func (f *sentNotifier) Resend(ctx context.Context, workspaceID, id int64) (rimewatch.Delivery, error) {
-	d, err := f.s.Delivery(ctx, workspaceID, id)
+	d, err := f.s.Outbox().Delivery(ctx, workspaceID, id)
 	d.Status, d.NextAttemptAt = rimewatch.DeliveryPending, f.now()
 	return d, err
 }
 
 func (f *sentNotifier) SendReport(ctx context.Context, workspaceID, id int64) ([]rimewatch.Delivery, error) {
-	s, err := f.s.ReportSchedules().Get(ctx, workspaceID, id)
+	s, err := f.s.Routing().ReportSchedules().Get(ctx, workspaceID, id)
 	if err != nil || !s.Enabled {
 		return nil, cmp.Or(err, error(rimewatch.Errorf(rimewatch.CodeConflict, "None of its channels is switched on.")))
 	}
 	f.n++
 	d := rimewatch.Delivery{WorkspaceID: workspaceID, ChannelID: s.ChannelIDs[0], Key: fmt.Sprint("report/", f.n), Kind: rimewatch.DeliveryReport, Status: rimewatch.DeliveryPending, NextAttemptAt: f.now(), CreatedAt: f.now()}
-	return []rimewatch.Delivery{d}, f.s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
+	return []rimewatch.Delivery{d}, f.s.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
 }
 
 func (f *sentNotifier) Check(c *rimewatch.Channel) error {
@@ -445,7 +442,7 @@ func TestDeliveries(t *testing.T) {
 	a := &rimewatch.Alert{ID: r.store.NewAlertID(), WorkspaceID: r.workspace.ID, DeviceID: 1, Status: rimewatch.AlertActive, Severity: rimewatch.Warning, Type: rimewatch.HighTemperature, TriggeredAt: r.now()}
 	must(storetest.Commit(ctx, r.store, &store.Group{Now: r.now()}, &store.Effects{Alerts: []*rimewatch.Alert{a}}))
 	path := fmt.Sprintf("/v1/alerts/%d/deliveries", a.ID)
-	must(r.store.PutDeliveries(ctx, []*rimewatch.Delivery{
+	must(r.store.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{
 		{WorkspaceID: r.workspace.ID, Key: "k1", AlertID: a.ID, ChannelID: 1, RouteID: 1, Kind: rimewatch.DeliveryOpened, Status: rimewatch.DeliveryPending, NextAttemptAt: r.now() + 5, CreatedAt: r.now(), Attempts: 2,
 			LastError: rimewatch.Sentencef("The receiver cannot be reached: %s.", rimewatch.Sentencef("it refuses connections")).Stored()},
 		{WorkspaceID: r.workspace.ID, Key: "k2", AlertID: a.ID, ChannelID: 1, Level: 1, Kind: rimewatch.DeliveryRepeat, Status: rimewatch.DeliverySent, SentAt: r.now(), CreatedAt: r.now(), NextAttemptAt: r.now()},

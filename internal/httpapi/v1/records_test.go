@@ -107,7 +107,7 @@ func TestCorrectiveActions(t *testing.T) {
 		{name: "list of another workspace", req: get("/v1/alerts/1/corrective-actions", r.otherFull), status: 404, code: rimewatch.CodeAlertNotFound},
 		{name: "in the audit trail", req: r.browser(get("/v1/audit?action=corrective_action", "")), status: 200, want: map[string]any{"data.entries.1.actor": "Olga <olga@example.com>", "data.entries.1.subject": "alert 1", "data.chain_ok": true, "data.pagination.total": 2}},
 	})
-	timeline, err := r.store.AlertTransitions(t.Context(), r.workspace.ID, 1)
+	timeline, err := r.store.Outbox().AlertTransitions(t.Context(), r.workspace.ID, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestLateExcursion(t *testing.T) {
 		r.do(post("/v1/readings", r.feed, at("A", temp, rigStart-ago*rimewatch.Minute)))
 	}
 	for begun := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if list, _ := r.store.Excursions(t.Context(), r.workspace.ID, 0, 0, rimewatch.MaxTime, 9); len(list) > 0 {
+		if list, _ := r.store.Records().Excursions(t.Context(), r.workspace.ID, 0, 0, rimewatch.MaxTime, 9); len(list) > 0 {
 			break
 		}
 		if r.advance(time.Second); time.Since(begun) > patience {

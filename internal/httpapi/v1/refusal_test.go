@@ -15,7 +15,7 @@ import (
 // oldest first.
 func (r *rig) refused() (out []string) {
 	r.t.Helper()
-	list, _, err := r.store.AuditEntries(r.t.Context(), r.workspace.ID, "request.refused", "", store.Page{Limit: 1000})
+	list, _, err := r.store.Audit().AuditEntries(r.t.Context(), r.workspace.ID, "request.refused", "", store.Page{Limit: 1000})
 	if err != nil {
 		r.t.Fatal(err)
 	}

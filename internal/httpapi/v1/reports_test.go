@@ -17,6 +17,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/account"
 	"github.com/rimewatch/rimewatch/internal/httpapi"
 	"github.com/rimewatch/rimewatch/internal/report/gather"
+	"github.com/rimewatch/rimewatch/internal/store"
 )
 
 // reportRig has a site whose clocks change, with a freezer that was warm for an
@@ -60,7 +61,7 @@ func TestTemperatureLog(t *testing.T) {
 		{DeviceIDs: []int64{2}, StartsAt: noon, EndsAt: noon + rimewatch.Hour, Reason: "Of another"},
 	} {
 		w.WorkspaceID, w.CreatedAt = r.workspace.ID, noon
-		if err := r.store.MaintenanceWindows().Create(t.Context(), &w); err != nil {
+		if err := r.store.Routing().MaintenanceWindows().Create(t.Context(), &w); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -263,10 +264,17 @@ type heldAudit struct {
 	free chan struct{}
 }
 
-func (h *heldAudit) VerifyAudit(ctx context.Context, workspaceID int64) (int64, error) {
-	h.held <- workspaceID
-	<-h.free
-	return h.Store.VerifyAudit(ctx, workspaceID)
+func (h *heldAudit) Audit() store.Audit { return heldTrail{h.Store.Audit(), h} }
+
+type heldTrail struct {
+	store.Audit
+	*heldAudit
+}
+
+func (t heldTrail) VerifyAudit(ctx context.Context, workspaceID int64) (int64, error) {
+	t.held <- workspaceID
+	<-t.free
+	return t.Audit.VerifyAudit(ctx, workspaceID)
 }
 
 // askedAuth records which workspaces are asked for.

@@ -201,7 +201,7 @@ func openRig(t testing.TB, file []byte, change ...func(*whole)) *rig {
 		frame: frame{Acts: func() store.Resource[rimewatch.Act] { return r.store.Acts() }, Auth: r.accounts, Now: r.now, Log: logger, Version: "test", Identify: r.store.Identify},
 		Config: Config{
 			Accounts: r.accounts, Writer: r.ingest, Health: r.ingest, Predictor: r.ingest,
-			Fleet: r.store, History: r.store, Alerts: r.store, Cases: r.store, Audit: r.store, Store: r.store, Quotas: rigQuotas, Coverage: covered, Escalation: escalation, CursorKey: key,
+			Fleet: r.store, History: r.store, Alerts: r.store, Store: r.store, Quotas: rigQuotas, Coverage: covered, Escalation: escalation, CursorKey: key,
 		},
 		readings: submit.Config{Writer: r.ingest, Fleet: r.store, History: r.store},
 		told:     notifications.Config{Store: r.store, Writer: r.ingest, Sites: r.accounts, Notifier: r.notifier, Coverage: covered, Calls: calls, CursorKey: key},

@@ -12,10 +12,10 @@ import (
 func (r *rig) check(template, site int64, from rimewatch.Time) *rimewatch.Check {
 	r.t.Helper()
 	w := r.workspace.ID
-	x, err := r.store.CheckTemplates().Get(r.t.Context(), w, template)
+	x, err := r.store.Records().CheckTemplates().Get(r.t.Context(), w, template)
 	if err != nil {
 		w = r.other.ID
-		x, err = r.store.CheckTemplates().Get(r.t.Context(), w, template)
+		x, err = r.store.Records().CheckTemplates().Get(r.t.Context(), w, template)
 	}
 	if err != nil {
 		r.t.Fatal(err)
@@ -31,7 +31,7 @@ func (r *rig) check(template, site int64, from rimewatch.Time) *rimewatch.Check 
 		return nil
 	})
 	if err == nil {
-		err = r.store.OpenChecks(r.t.Context(), &x, from, []*rimewatch.Check{c})
+		err = r.store.Records().OpenChecks(r.t.Context(), &x, from, []*rimewatch.Check{c})
 	}
 	if err != nil || c.ID == 0 {
 		r.t.Fatal(err, c)
@@ -130,7 +130,7 @@ func TestChecks(t *testing.T) {
 	}
 	done := r.now()
 	r.advance(20 * time.Hour)
-	over, err := r.store.ChangeCheck(t.Context(), r.workspace.ID, next.ID, func(c *rimewatch.Check) (rimewatch.CheckNote, bool, error) {
+	over, err := r.store.Records().ChangeCheck(t.Context(), r.workspace.ID, next.ID, func(c *rimewatch.Check) (rimewatch.CheckNote, bool, error) {
 		c.Status, c.Reason = rimewatch.CheckMissed, rimewatch.CheckNotDone
 		return rimewatch.CheckNote{}, false, nil
 	})

@@ -53,7 +53,7 @@ func TestReportSchedules(t *testing.T) {
 		t.Fatalf("%d %s, want next_at %s", made.status, made.body, next)
 	}
 	path := fmt.Sprint("/v1/report-schedules/", id(made, "report_schedule"))
-	stored, err := n.store.ReportSchedules().Get(t.Context(), n.workspace.ID, id(made, "report_schedule"))
+	stored, err := n.store.Routing().ReportSchedules().Get(t.Context(), n.workspace.ID, id(made, "report_schedule"))
 	if err != nil || stored.Through != over {
 		t.Errorf("through %s, want %s (%v)", stored.Through, over, err)
 	}

@@ -33,7 +33,7 @@ func (a alerts) alertTimeline(ctx context.Context, in *httpapi.AlertIDInput) (Al
 	if err != nil {
 		return AlertTimeline{}, err
 	}
-	list, err := a.cfg.Alerts.AlertTransitions(ctx, workspace, id)
+	list, err := a.cfg.Alerts.Outbox().AlertTransitions(ctx, workspace, id)
 	if err != nil {
 		return AlertTimeline{}, err
 	}

@@ -20,7 +20,7 @@ func TestWebhooks(t *testing.T) {
 	if a.status != 201 || !strings.HasPrefix(secret, "whsec_") || strings.Contains(a.body, "hidden") || a.get(hook+".url") != "https://erp.example.com/•••" {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	_, newest, err := r.store.EventRange(t.Context(), r.workspace.ID)
+	_, newest, err := r.store.Outbox().EventRange(t.Context(), r.workspace.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestWebhooks(t *testing.T) {
 	if a := r.do(post("/v1/webhooks/1/replay", all, fmt.Sprintf(`{"from":%q}`, rimewatch.EventID(r.workspace.ID, 1)))); a.status != 410 || a.get("error.code") != "cursor_expired" {
 		t.Errorf("too late: %d %s", a.status, a.body)
 	}
-	w, err := r.store.Webhooks().Get(t.Context(), r.workspace.ID, 1)
+	w, err := r.store.Outbox().Webhooks().Get(t.Context(), r.workspace.ID, 1)
 	if err != nil || len(w.Secrets(r.now())) != 2 || w.OldSecret != secret || len(w.Secrets(w.OldSecretUntil)) != 1 {
 		t.Errorf("the secrets: %v %v", w.Secrets(r.now()), err)
 	}

@@ -41,7 +41,7 @@ func (a workspaces) getWorkspace(ctx context.Context, _ *httpapi.NoInput) (Works
 	if err != nil {
 		return WorkspaceView{}, err
 	}
-	channels, err := a.cfg.Store.Channels().List(ctx, p.WorkspaceID)
+	channels, err := a.cfg.Store.Routing().Channels().List(ctx, p.WorkspaceID)
 	if err != nil {
 		return WorkspaceView{}, err
 	}

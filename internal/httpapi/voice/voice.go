@@ -25,7 +25,7 @@ import (
 
 // Store is what calls ask of a store.
 type Store interface {
-	Channels() store.Resource[rimewatch.Channel]
+	Routing() store.Routing
 	AnswerTo(ctx context.Context, caller int64, key string, now rimewatch.Time) (store.Answer, error)
 	Alert(ctx context.Context, workspaceID, id int64) (rimewatch.AlertView, error)
 }
@@ -110,7 +110,7 @@ func (a *api) believe(c *httpapi.Call) (t twilio.Ticket, ch rimewatch.Channel, e
 	if c.R.PostForm, err = url.ParseQuery(string(body)); err != nil {
 		return t, ch, rimewatch.Errorf(rimewatch.CodeInvalidJSON, "The form cannot be read.")
 	}
-	ch, err = a.Store.Channels().Get(c.R.Context(), t.WorkspaceID, t.ChannelID)
+	ch, err = a.Store.Routing().Channels().Get(c.R.Context(), t.WorkspaceID, t.ChannelID)
 	switch {
 	case rimewatch.CodeOf(err) == rimewatch.CodeNotFound:
 		return t, ch, a.refused(c)

@@ -23,7 +23,7 @@ const (
 // Case gathers what is known of a case, but for curves, images and the integrity of the record:
 // CodeNotFound. Workspace, zone and words are the reader's.
 func (g *Gatherer) Case(ctx context.Context, workspaceID, id int64) (*report.Dossier, error) {
-	c, err := g.store.Case(ctx, workspaceID, id)
+	c, err := g.store.Records().Case(ctx, workspaceID, id)
 	if err != nil {
 		return nil, err
 	}
@@ -78,14 +78,14 @@ func (g *Gatherer) caseDevices(ctx context.Context, d *report.Dossier) error {
 			x.Limits = device.LimitsInForce()
 		}
 		x.Serial, x.Name, x.EquipmentType, x.Manufacturer, x.Model = device.Serial, device.Name, device.EquipmentType, device.Manufacturer, device.Model
-		former, err := g.store.FormerLimits(ctx, id, d.Case.From)
+		former, err := g.store.Records().FormerLimits(ctx, id, d.Case.From)
 		if err != nil {
 			return err
 		}
 		if len(former) > 0 {
 			x.Limits = former[0].Limits
 		}
-		if x.Calibrations, err = g.store.Calibrations(ctx, d.Case.WorkspaceID, id); err != nil {
+		if x.Calibrations, err = g.store.Records().Calibrations(ctx, d.Case.WorkspaceID, id); err != nil {
 			return err
 		}
 		d.Devices = append(d.Devices, x)
@@ -96,7 +96,7 @@ func (g *Gatherer) caseDevices(ctx context.Context, d *report.Dossier) error {
 // told reads who was notified of the alerts of a case, and who answered.
 func (g *Gatherer) told(ctx context.Context, d *report.Dossier) error {
 	workspaceID := d.Case.WorkspaceID
-	names, err := g.store.DeliveryNames(ctx, workspaceID)
+	names, err := g.store.Outbox().DeliveryNames(ctx, workspaceID)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (g *Gatherer) told(ctx context.Context, d *report.Dossier) error {
 			continue
 		}
 		alerts++
-		lines, err := g.store.AlertTransitions(ctx, workspaceID, l.Ref)
+		lines, err := g.store.Outbox().AlertTransitions(ctx, workspaceID, l.Ref)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (g *Gatherer) told(ctx context.Context, d *report.Dossier) error {
 				d.Told = append(d.Told, report.Told{At: t.At, AlertID: l.Ref, Kind: t.Kind, Actor: t.Actor, Note: t.Note})
 			}
 		}
-		sent, err := g.store.AlertDeliveries(ctx, workspaceID, l.Ref)
+		sent, err := g.store.Outbox().AlertDeliveries(ctx, workspaceID, l.Ref)
 		if err != nil {
 			return err
 		}
@@ -137,18 +137,18 @@ func (g *Gatherer) told(ctx context.Context, d *report.Dossier) error {
 }
 
 func (g *Gatherer) caseRecords(ctx context.Context, d *report.Dossier) (err error) {
-	if d.Actions, err = g.store.CaseActions(ctx, &d.Case); err != nil {
+	if d.Actions, err = g.store.Records().CaseActions(ctx, &d.Case); err != nil {
 		return err
 	}
-	if d.Signatures, err = g.store.Signatures(ctx, d.Case.WorkspaceID, d.Case.ID); err != nil {
+	if d.Signatures, err = g.store.Records().Signatures(ctx, d.Case.WorkspaceID, d.Case.ID); err != nil {
 		return err
 	}
-	d.Orders, _, err = g.store.WorkOrders().Select(store.WithSites(ctx, nil), d.Case.WorkspaceID, store.Selection{Only: map[string][]any{"case_id": {d.Case.ID}}})
+	d.Orders, _, err = g.store.Records().WorkOrders().Select(store.WithSites(ctx, nil), d.Case.WorkspaceID, store.Selection{Only: map[string][]any{"case_id": {d.Case.ID}}})
 	if err != nil {
 		return err
 	}
 	slices.Reverse(d.Orders)
-	files, err := g.store.Attachments(ctx, d.Case.WorkspaceID, d.Case.ID)
+	files, err := g.store.Records().Attachments(ctx, d.Case.WorkspaceID, d.Case.ID)
 	for i := range files {
 		d.Attachments = append(d.Attachments, report.CaseFile{Attachment: files[i]})
 	}
@@ -178,7 +178,7 @@ func (g *Gatherer) CasePDF(ctx context.Context, workspaceID, id int64, complete 
 	}
 	for i := range d.Attachments {
 		f := &d.Attachments[i]
-		_, data, err := g.store.Attachment(ctx, workspaceID, id, f.ID)
+		_, data, err := g.store.Records().Attachment(ctx, workspaceID, id, f.ID)
 		switch {
 		case rimewatch.CodeOf(err) == rimewatch.CodeInternal:
 			f.Damaged = true

@@ -19,15 +19,13 @@ import (
 
 // Store is what reports are made of.
 type Store interface {
-	store.Records
 	store.Alerts
-	store.Audit
 	store.Fleet
 	store.History
-	AlertTransitions(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.AlertTransition, error)
-	AlertDeliveries(ctx context.Context, workspaceID, alertID int64) ([]rimewatch.Delivery, error)
-	DeliveryNames(ctx context.Context, workspaceID int64) (store.DeliveryNames, error)
-	MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow]
+	Records() store.Records
+	Audit() store.Audit
+	Outbox() store.Outbox
+	Routing() store.Routing
 	Workspace(ctx context.Context, id int64) (rimewatch.Workspace, error)
 	Logo(ctx context.Context, workspaceID int64) (rimewatch.Logo, error)
 	Sites() store.Resource[rimewatch.Site]
@@ -140,7 +138,7 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 	if err := g.paper(ctx, q); err != nil {
 		return err
 	}
-	windows, _, err := g.store.MaintenanceWindows().Select(ctx, q.Workspace, store.Selection{EndAfter: r.From})
+	windows, _, err := g.store.Routing().MaintenanceWindows().Select(ctx, q.Workspace, store.Selection{EndAfter: r.From})
 	if err != nil {
 		return err
 	}
@@ -171,7 +169,7 @@ func (g *Gatherer) fill(ctx context.Context, q *report.Request) error {
 // checks reads the rounds of the period, oldest first: of each those units that the report is about.
 func (g *Gatherer) checks(ctx context.Context, q *report.Request) error {
 	r := q.Report
-	list, total, err := g.store.Checks(ctx, q.Workspace, store.CheckFilter{From: r.From, To: r.To}, store.Page{Limit: report.MaxChecks})
+	list, total, err := g.store.Records().Checks(ctx, q.Workspace, store.CheckFilter{From: r.From, To: r.To}, store.Page{Limit: report.MaxChecks})
 	if err != nil {
 		return err
 	}
@@ -186,7 +184,7 @@ func (g *Gatherer) checks(ctx context.Context, q *report.Request) error {
 	for i := range list {
 		ids[i] = list[i].ID
 	}
-	notes, err := g.store.CheckNotes(ctx, q.Workspace, ids)
+	notes, err := g.store.Records().CheckNotes(ctx, q.Workspace, ids)
 	for _, c := range slices.Backward(list) {
 		c.Items = slices.DeleteFunc(c.Items, func(it rimewatch.CheckItem) bool { return !about[it.DeviceID] })
 		if len(c.Items) > 0 {
@@ -198,7 +196,7 @@ func (g *Gatherer) checks(ctx context.Context, q *report.Request) error {
 
 // Excursions returns those that ended and, after them, those that last.
 func (g *Gatherer) Excursions(ctx context.Context, workspaceID, deviceID int64, from, to rimewatch.Time) ([]rimewatch.Excursion, error) {
-	list, err := g.store.Excursions(ctx, workspaceID, deviceID, from, to, report.MaxExcursions+1)
+	list, err := g.store.Records().Excursions(ctx, workspaceID, deviceID, from, to, report.MaxExcursions+1)
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +213,7 @@ func (g *Gatherer) Excursions(ctx context.Context, workspaceID, deviceID int64, 
 
 // ExcursionTotals adds up the excursions of a workspace within [from, to), by device: also those that last.
 func (g *Gatherer) ExcursionTotals(ctx context.Context, workspaceID int64, from, to rimewatch.Time) (map[int64]store.ExcursionTotal, error) {
-	out, err := g.store.ExcursionTotals(ctx, workspaceID, from, to)
+	out, err := g.store.Records().ExcursionTotals(ctx, workspaceID, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -252,13 +250,13 @@ func (g *Gatherer) paper(ctx context.Context, q *report.Request) error {
 	if err != nil {
 		return err
 	}
-	broken, err := g.store.VerifyAudit(ctx, q.Workspace)
+	broken, err := g.store.Audit().VerifyAudit(ctx, q.Workspace)
 	if err != nil {
 		return err
 	}
 	r.Logo = logo
 	r.Integrity.ChainOK = broken == 0
-	last, _, err := g.store.AuditEntries(ctx, q.Workspace, "", "", store.Page{Limit: 1})
+	last, _, err := g.store.Audit().AuditEntries(ctx, q.Workspace, "", "", store.Page{Limit: 1})
 	if err == nil && len(last) > 0 {
 		r.Integrity.LastHash = hex.EncodeToString(last[0].Hash[:])
 	}
@@ -288,7 +286,7 @@ func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.D
 		return err
 	}
 	// What is done about a period is often done after it.
-	actions, err := g.store.CorrectiveActions(ctx, q.Workspace, 0, v.ID, r.From, rimewatch.MaxTime)
+	actions, err := g.store.Records().CorrectiveActions(ctx, q.Workspace, 0, v.ID, r.From, rimewatch.MaxTime)
 	if err != nil {
 		return err
 	}
@@ -298,13 +296,13 @@ func (g *Gatherer) device(ctx context.Context, q *report.Request, v *rimewatch.D
 			ended = append(ended, excursions[i].ID)
 		}
 	}
-	cases, err := g.store.CasesOf(ctx, q.Workspace, rimewatch.CaseExcursion, ended)
+	cases, err := g.store.Records().CasesOf(ctx, q.Workspace, rimewatch.CaseExcursion, ended)
 	if err != nil {
 		return err
 	}
 	d.Attach(excursions, alerts, actions, cases)
 	d.Actions = slices.DeleteFunc(d.Actions, func(x rimewatch.CorrectiveAction) bool { return x.PerformedAt >= r.To })
-	if d.Calibrations, err = g.store.Calibrations(ctx, q.Workspace, v.ID); err != nil {
+	if d.Calibrations, err = g.store.Records().Calibrations(ctx, q.Workspace, v.ID); err != nil {
 		return err
 	}
 	d.Calibrations = slices.DeleteFunc(d.Calibrations, func(x rimewatch.Calibration) bool { return x.PerformedAt >= r.To })

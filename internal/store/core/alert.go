@@ -46,7 +46,7 @@ func (s *Core) loadAlerts(ctx context.Context) error {
 	if err := s.CountAlerts(ctx, 0, nil, 0, s.counts.add); err != nil {
 		return err
 	}
-	return s.AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
+	return s.Everywhere().AllActiveAlerts(ctx, func(a *rimewatch.Alert) error {
 		s.active[a.ID] = &activeAlert{workspaceID: a.WorkspaceID, deviceID: a.DeviceID, severity: a.Severity}
 		if d := s.fleet.byID.Get(a.DeviceID); d != nil {
 			d.live.alerts++

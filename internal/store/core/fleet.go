@@ -9,6 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 	"github.com/rimewatch/rimewatch/internal/dense"
 	"github.com/rimewatch/rimewatch/internal/store"
+	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
 // fleet are the existing devices in memory: their rows, newest values and unsealed readings.
@@ -327,12 +328,22 @@ func (s *Core) EachDevice(ctx context.Context, workspaceID int64, yield func(*ri
 	}
 }
 
+// everywhere is what reaches across workspaces: the tables, but for the devices, which are
+// in memory.
+type everywhere struct {
+	tables.Everywhere
+	core *Core
+}
+
+// Everywhere implements store.Store.
+func (s *Core) Everywhere() store.Everywhere { return everywhere{s.Tables.Everywhere(), s} }
+
 // AllDevices implements store.Everywhere.
-func (s *Core) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
+func (e everywhere) AllDevices(_ context.Context, yield func(*rimewatch.Device) error) error {
 	var row rimewatch.Device
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for d := range s.fleet.byID.All() {
+	e.core.mu.RLock()
+	defer e.core.mu.RUnlock()
+	for d := range e.core.fleet.byID.All() {
 		if d.row.deleted != 0 {
 			continue
 		}

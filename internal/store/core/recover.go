@@ -65,7 +65,7 @@ func (s *Core) loadRest(ctx context.Context, last Last) error {
 
 // refreshSites reads the sites' names and zones again.
 func (s *Core) refreshSites(ctx context.Context) error {
-	list, err := s.AllSites(ctx)
+	list, err := s.Everywhere().AllSites(ctx)
 	if err != nil {
 		return err
 	}

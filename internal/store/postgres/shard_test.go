@@ -105,7 +105,7 @@ func TestShards(t *testing.T) {
 			if err := x.commit(); err != nil {
 				t.Fatal(err)
 			}
-			if broken, err := x.s.VerifyAudit(t.Context(), x.workspace); err != nil || broken != 0 {
+			if broken, err := x.s.Audit().VerifyAudit(t.Context(), x.workspace); err != nil || broken != 0 {
 				t.Errorf("audit entry %d: %v", broken, err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestShards(t *testing.T) {
 			list, err := s.Workspaces(t.Context())
 			n := 0
 			if err == nil {
-				err = s.AllDevices(t.Context(), func(d *rimewatch.Device) error {
+				err = s.Everywhere().AllDevices(t.Context(), func(d *rimewatch.Device) error {
 					if n++; store.ShardOf(d.WorkspaceID, testShards) != int64(number) {
 						t.Errorf("shard %d has device %d of workspace %d", number, d.ID, d.WorkspaceID)
 					}

@@ -180,11 +180,11 @@ func TestAuditCannotBeRewritten(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, err := s.VerifyAudit(t.Context(), 1); err != nil || got != c.want {
+		if got, err := s.Audit().VerifyAudit(t.Context(), 1); err != nil || got != c.want {
 			t.Errorf("after %s: %d %v, want %d", c.query, got, err, c.want)
 		}
 	}
-	if got, err := s.VerifyAudit(t.Context(), 2); err != nil || got != 0 {
+	if got, err := s.Audit().VerifyAudit(t.Context(), 2); err != nil || got != 0 {
 		t.Errorf("the other workspace: %d %v", got, err)
 	}
 }

@@ -37,22 +37,28 @@ func BenchmarkNotificationLists(b *testing.B) {
 	}
 	ctx := b.Context()
 	for name, read := range map[string]func() (int, error){
-		"outbox":   func() (int, error) { l, err := s.AllTransitionsAfter(ctx, 999_900, 100); return len(l), err },
-		"timeline": func() (int, error) { l, err := s.AlertTransitions(ctx, 1, 50_000); return len(l), err },
-		"alert":    func() (int, error) { l, err := s.AlertDeliveries(ctx, 1, 50_000); return len(l), err },
-		"pending":  func() (int, error) { l, err := s.PendingDeliveries(ctx, 1, 3, false, 100); return len(l), err },
-		"channel":  func() (int, error) { l, _, err := s.Deliveries(ctx, 1, 3, store.Page{Limit: 15}); return len(l), err },
+		"outbox": func() (int, error) {
+			l, err := s.Everywhere().AllTransitionsAfter(ctx, 999_900, 100)
+			return len(l), err
+		},
+		"timeline": func() (int, error) { l, err := s.Outbox().AlertTransitions(ctx, 1, 50_000); return len(l), err },
+		"alert":    func() (int, error) { l, err := s.Outbox().AlertDeliveries(ctx, 1, 50_000); return len(l), err },
+		"pending":  func() (int, error) { l, err := s.Outbox().PendingDeliveries(ctx, 1, 3, false, 100); return len(l), err },
+		"channel": func() (int, error) {
+			l, _, err := s.Outbox().Deliveries(ctx, 1, 3, store.Page{Limit: 15})
+			return len(l), err
+		},
 		"workspace": func() (int, error) {
-			l, _, err := s.Deliveries(ctx, 1, 0, store.Page{Limit: 15, After: 500_000})
+			l, _, err := s.Outbox().Deliveries(ctx, 1, 0, store.Page{Limit: 15, After: 500_000})
 			return len(l), err
 		},
 		"deep page": func() (int, error) {
-			l, _, err := s.Deliveries(ctx, 1, 3, store.Page{Limit: 15, Offset: 90_000})
+			l, _, err := s.Outbox().Deliveries(ctx, 1, 3, store.Page{Limit: 15, Offset: 90_000})
 			return len(l), err
 		},
 		"put": func() (int, error) {
 			d := rimewatch.Delivery{WorkspaceID: 1, Key: "alert/1/0/opened/0/10", ChannelID: 1}
-			return 1, s.PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
+			return 1, s.Outbox().PutDeliveries(ctx, []*rimewatch.Delivery{&d}, 0)
 		},
 	} {
 		b.Run(name, func(b *testing.B) {

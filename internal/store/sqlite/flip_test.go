@@ -60,7 +60,7 @@ func newNeighbours(t *testing.T) *neighbours {
 		w := &rimewatch.Workspace{Name: name, TimeZone: "UTC", RawDays: 30, RollupDays: 60, CreatedAt: 1, UpdatedAt: 1}
 		must(s.CreateWorkspace(t.Context(), w))
 		must(s.Sites().Create(t.Context(), &rimewatch.Site{WorkspaceID: w.ID, Name: "site of " + name, TimeZone: "UTC"}))
-		must(s.Channels().Create(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "channel of " + name, Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
+		must(s.Routing().Channels().Create(t.Context(), &rimewatch.Channel{WorkspaceID: w.ID, Name: "channel of " + name, Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}))
 		for i := range 3 {
 			id := s.NewDeviceID()
 			serial := fmt.Sprint(name, i)
@@ -134,9 +134,9 @@ func (n *neighbours) ask(t *testing.T, s *Store) (a answers) {
 	}
 	a.Alerts, _, err = s.Alerts(t.Context(), ours, store.AlertFilter{}, store.AlertPage{Limit: 100})
 	must(err)
-	a.Channels, err = s.Channels().List(t.Context(), ours)
+	a.Channels, err = s.Routing().Channels().List(t.Context(), ours)
 	must(err)
-	a.Audit, _, err = s.AuditEntries(t.Context(), ours, "", "", store.Page{Limit: 100})
+	a.Audit, _, err = s.Audit().AuditEntries(t.Context(), ours, "", "", store.Page{Limit: 100})
 	must(err)
 	at := func(id int64, minute int) store.Input {
 		in := store.Input{Kind: store.InputReading, DeviceID: id}

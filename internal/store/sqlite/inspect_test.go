@@ -29,7 +29,7 @@ func TestInspect(t *testing.T) {
 	if err := s.MarkAlive(ctx, 1234567); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.AuditWorkspace(ctx, w.ID, "clock.stepped", "clock", store.Fields{"seconds": -3600.5}); err != nil {
+	if err := s.Audit().AuditWorkspace(ctx, w.ID, "clock.stepped", "clock", store.Fields{"seconds": -3600.5}); err != nil {
 		t.Fatal(err)
 	}
 	look := func() {

@@ -25,7 +25,7 @@ func TestPrune(t *testing.T) {
 	w := &rimewatch.Workspace{Name: "W", TimeZone: "UTC", RawDays: 10, RollupDays: 30, CreatedAt: 1, UpdatedAt: 1}
 	must(s.CreateWorkspace(t.Context(), w))
 	c := &rimewatch.Channel{WorkspaceID: w.ID, Name: "c", Kind: rimewatch.ChannelEmail, To: []string{"a@example.com"}}
-	must(s.Channels().Create(t.Context(), c))
+	must(s.Routing().Channels().Create(t.Context(), c))
 	old, young := now-31*rimewatch.Day, now-29*rimewatch.Day
 	put := func(status rimewatch.AlertStatus, at rimewatch.Time, times int) *rimewatch.Alert {
 		t.Helper()
@@ -40,19 +40,19 @@ func TestPrune(t *testing.T) {
 			deliveries[i] = &rimewatch.Delivery{WorkspaceID: w.ID, Key: fmt.Sprint(a.ID, i), AlertID: a.ID, ChannelID: c.ID, Status: rimewatch.DeliverySent, CreatedAt: at}
 		}
 		deliveries[0].Status = rimewatch.DeliveryPending
-		must(s.PutDeliveries(t.Context(), deliveries, 0))
+		must(s.Outbox().PutDeliveries(t.Context(), deliveries, 0))
 		return a
 	}
 	over := put(rimewatch.AlertResolved, old, 500+50)
 	kept := map[*rimewatch.Alert]int{put(rimewatch.AlertActive, old, 3): 3, put(rimewatch.AlertResolved, young, 4): 4}
 	for ended, at := range map[string]rimewatch.Time{"old": old, "young": young} {
-		must(s.Silences().Create(t.Context(), &rimewatch.Silence{WorkspaceID: w.ID, StartsAt: at - 5, EndsAt: at, Comment: ended}))
+		must(s.Routing().Silences().Create(t.Context(), &rimewatch.Silence{WorkspaceID: w.ID, StartsAt: at - 5, EndsAt: at, Comment: ended}))
 	}
 	count := func(a *rimewatch.Alert) (transitions, deliveries int) {
 		t.Helper()
-		ts, err := s.AlertTransitions(t.Context(), w.ID, a.ID)
+		ts, err := s.Outbox().AlertTransitions(t.Context(), w.ID, a.ID)
 		must(err)
-		ds, err := s.AlertDeliveries(t.Context(), w.ID, a.ID)
+		ds, err := s.Outbox().AlertDeliveries(t.Context(), w.ID, a.ID)
 		must(err)
 		return len(ts), len(ds)
 	}
@@ -65,12 +65,12 @@ func TestPrune(t *testing.T) {
 			t.Errorf("%d transitions and %d deliveries of %s, want %d", ts, ds, a.Type, n)
 		}
 	}
-	_, total, err := s.Deliveries(t.Context(), w.ID, c.ID, store.Page{Limit: 1})
+	_, total, err := s.Outbox().Deliveries(t.Context(), w.ID, c.ID, store.Page{Limit: 1})
 	must(err)
 	if total != 8 {
 		t.Errorf("a total of %d deliveries, want 8", total)
 	}
-	list, _, err := s.Silences().Select(t.Context(), w.ID, store.Selection{EndAfter: 0})
+	list, _, err := s.Routing().Silences().Select(t.Context(), w.ID, store.Selection{EndAfter: 0})
 	must(err)
 	if len(list) != 1 || list[0].Comment != "young" {
 		t.Errorf("silences %+v", list)

@@ -124,7 +124,7 @@ func excursionRetention(t *testing.T, s *Store, now rimewatch.Time) {
 		t.Fatal(err)
 	}
 	for workspace, want := range map[int64]int{1: 1, 2: 2} {
-		list, err := s.Excursions(t.Context(), workspace, 0, 0, now, 10)
+		list, err := s.Records().Excursions(t.Context(), workspace, 0, 0, now, 10)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -230,14 +230,14 @@ func TestFoldSenders(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	must(s.Sources().Create(t.Context(), &src))
+	must(s.Inlets().Sources().Create(t.Context(), &src))
 	const hex, upper, base64 = "24e124136b502217", "24E124136B502217", "JOEkE2tQIhc="
-	must(s.PutBindings(t.Context(), 1, src.ID, []rimewatch.Binding{{ExternalID: "x1", Serial: "A"}, {ExternalID: "x2", Serial: "A"}, {ExternalID: "x3", Serial: "B"}}))
+	must(s.Inlets().PutBindings(t.Context(), 1, src.ID, []rimewatch.Binding{{ExternalID: "x1", Serial: "A"}, {ExternalID: "x2", Serial: "A"}, {ExternalID: "x3", Serial: "B"}}))
 	var waiting []*rimewatch.Held
 	for i, id := range []string{"x1", "x2", "x2", "x3"} {
 		waiting = append(waiting, &rimewatch.Held{SourceID: src.ID, ExternalID: id, ReceivedAt: rimewatch.Time(100 - i), Body: []byte("{}")})
 	}
-	must(s.Hold(t.Context(), 1, waiting))
+	must(s.Inlets().Hold(t.Context(), 1, waiting))
 	must(s.Close())
 	for i, id := range []string{hex, upper, base64} { // as the version before wrote them
 		for _, table := range []string{"binding", "held", "held_sender"} {
@@ -245,13 +245,13 @@ func TestFoldSenders(t *testing.T) {
 		}
 	}
 	s = ready(t, openAt(t, Config{Path: path, history: &tables.History{Version: store.SchemaVersion + 1, Upgrades: []tables.Upgrade{{From: store.SchemaVersion, Rewrite: tables.FoldSenders}}}}))
-	bound, err := s.Bindings(t.Context(), 1, src.ID)
+	bound, err := s.Inlets().Bindings(t.Context(), 1, src.ID)
 	must(err)
-	senders, total, err := s.HeldSenders(t.Context(), 1, src.ID, store.Page{Limit: 10})
+	senders, total, err := s.Inlets().HeldSenders(t.Context(), 1, src.ID, store.Page{Limit: 10})
 	must(err)
-	payloads, err := s.Held(t.Context(), 1, src.ID, upper, 0, 10)
+	payloads, err := s.Inlets().Held(t.Context(), 1, src.ID, upper, 0, 10)
 	must(err)
-	n, bytes, err := s.HeldTotal(t.Context(), 1)
+	n, bytes, err := s.Inlets().HeldTotal(t.Context(), 1)
 	must(err)
 	if len(bound) != 2 || total != 1 || len(payloads) != 4 || n != 1 {
 		t.Fatalf("%d bindings, %d senders with %d payloads, %d in all", len(bound), total, len(payloads), n)
@@ -259,9 +259,9 @@ func TestFoldSenders(t *testing.T) {
 	if x := senders[0]; x.Count != 4 || x.Bytes != bytes || x.FirstAt != 97 || x.LastAt != 100 {
 		t.Errorf("what waits: %+v, %d bytes", x, bytes)
 	}
-	must(s.DeleteBinding(t.Context(), 1, src.ID, base64, "b"))
-	must(s.ReleaseHeld(t.Context(), 1, []int64{payloads[0].ID, payloads[1].ID, payloads[2].ID, payloads[3].ID}))
-	if n, bytes, err = s.HeldTotal(t.Context(), 1); n != 0 || bytes != 0 || err != nil {
+	must(s.Inlets().DeleteBinding(t.Context(), 1, src.ID, base64, "b"))
+	must(s.Inlets().ReleaseHeld(t.Context(), 1, []int64{payloads[0].ID, payloads[1].ID, payloads[2].ID, payloads[3].ID}))
+	if n, bytes, err = s.Inlets().HeldTotal(t.Context(), 1); n != 0 || bytes != 0 || err != nil {
 		t.Errorf("%d senders, %d bytes are left: %v", n, bytes, err)
 	}
 }

@@ -44,7 +44,7 @@ func (f *fixture) alerts() {
 		f.must(err)
 		f.equal(where+" active alerts", dev.ActiveAlerts, 2)
 		var active []int64
-		f.must(f.s.AllActiveAlerts(f.ctx, func(x *rimewatch.Alert) error { active = append(active, x.ID); return nil }))
+		f.must(f.s.Everywhere().AllActiveAlerts(f.ctx, func(x *rimewatch.Alert) error { active = append(active, x.ID); return nil }))
 		f.equal(where+" active", active, []int64{a.ID, b.ID})
 	})
 	ack := func(at rimewatch.Time) rimewatch.AlertTransition {
@@ -52,10 +52,10 @@ func (f *fixture) alerts() {
 	}
 	f.meaning(d, store.Effects{Transitions: []rimewatch.AlertTransition{ack(t0 + 4), ack(t0 + 7)}})
 	f.everywhere(func(where string) {
-		got, err := f.s.Responses(f.ctx, f.workspace, t0+1, t0+2)
+		got, err := f.s.Records().Responses(f.ctx, f.workspace, t0+1, t0+2)
 		f.must(err)
 		f.equal(where+" responses", got, []store.Response{{DeviceID: d, TriggeredAt: t0 + 1, AcknowledgedAt: t0 + 4}})
-		got, err = f.s.Responses(f.ctx, f.workspace, t0+2, t0+9)
+		got, err = f.s.Records().Responses(f.ctx, f.workspace, t0+2, t0+9)
 		f.must(err)
 		f.equal(where+" responses later", len(got), 0)
 	})

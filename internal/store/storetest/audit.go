@@ -16,7 +16,7 @@ import (
 // subject detail", and checks that its chain holds.
 func (c *control) trail(workspaceID int64) (lines []string) {
 	c.Helper()
-	list, total, err := c.s.AuditEntries(c.ctx, workspaceID, "", "", store.Page{Limit: 1000})
+	list, total, err := c.s.Audit().AuditEntries(c.ctx, workspaceID, "", "", store.Page{Limit: 1000})
 	c.ok(err)
 	if total != len(list) {
 		c.Fatalf("%d entries, but a total of %d", len(list), total)
@@ -30,7 +30,7 @@ func (c *control) trail(workspaceID int64) (lines []string) {
 		prev = e.Hash
 		lines = append(lines, strings.TrimSuffix(fmt.Sprint(e.Actor, " ", e.Action, " ", e.Subject, " ", e.Detail), " {}"))
 	}
-	broken, err := c.s.VerifyAudit(c.ctx, workspaceID)
+	broken, err := c.s.Audit().VerifyAudit(c.ctx, workspaceID)
 	c.ok(err)
 	if broken != 0 {
 		c.Fatalf("the chain breaks at %d", broken)
@@ -143,7 +143,7 @@ func (c *control) auditPages() {
 		c.site(other, fmt.Sprint("T", i))
 	}
 	get := func(action, subject string, p store.Page) (got []string, total int) {
-		list, total, err := c.s.AuditEntries(c.ctx, w.ID, action, subject, p)
+		list, total, err := c.s.Audit().AuditEntries(c.ctx, w.ID, action, subject, p)
 		c.ok(err)
 		for _, e := range list {
 			got = append(got, e.Action+" "+e.Subject)
@@ -169,9 +169,9 @@ func (c *control) auditPages() {
 			c.Errorf("%s: %q of %d, want %q of %d", q.name, got, total, q.want, q.total)
 		}
 	}
-	list, _, err := c.s.AuditEntries(c.ctx, w.ID, "", "", store.Page{Limit: 2})
+	list, _, err := c.s.Audit().AuditEntries(c.ctx, w.ID, "", "", store.Page{Limit: 2})
 	c.ok(err)
-	next, _, err := c.s.AuditEntries(c.ctx, w.ID, "", "", store.Page{Limit: 2, After: list[1].ID})
+	next, _, err := c.s.Audit().AuditEntries(c.ctx, w.ID, "", "", store.Page{Limit: 2, After: list[1].ID})
 	c.ok(err)
 	if len(next) != 2 || next[0].Subject != "site 5" {
 		c.Errorf("after %v come %v", list, next)
@@ -199,11 +199,11 @@ func (f *fixture) audit() {
 	commit(false, first, second)
 	commit(true, entry("device.deleted"))
 	f.everywhere(func(where string) {
-		list, total, err := f.s.AuditEntries(f.ctx, f.workspace, "device.", "", store.Page{Limit: 10})
+		list, total, err := f.s.Audit().AuditEntries(f.ctx, f.workspace, "device.", "", store.Page{Limit: 10})
 		f.must(err)
 		f.equal(where+": total", total, 2)
 		f.equal(where+": entries", list, []rimewatch.AuditEntry{*second, *first})
-		broken, err := f.s.VerifyAudit(f.ctx, f.workspace)
+		broken, err := f.s.Audit().VerifyAudit(f.ctx, f.workspace)
 		f.must(err)
 		f.equal(where+": chain", broken, int64(0))
 	})

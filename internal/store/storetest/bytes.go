@@ -40,15 +40,15 @@ func EveryByte(t *testing.T, s store.Store, raw Raw) {
 	must(Commit(ctx, s, &store.Group{Now: t0, Devices: []*store.DeviceOp{{WorkspaceID: w.ID, Serial: "A", Was: &was, Change: &calibrated, Calibration: c}}}, &store.Effects{}))
 	a := &rimewatch.Alert{ID: s.NewAlertID(), WorkspaceID: w.ID, DeviceID: d.ID, Type: "t", Status: rimewatch.AlertResolved, Severity: rimewatch.Critical, TriggeredAt: t0, ResolvedAt: t0 + 1}
 	must(Commit(ctx, s, &store.Group{Now: t0}, &store.Effects{Alerts: []*rimewatch.Alert{a}}))
-	cases, _, err := s.Cases(ctx, w.ID, store.CaseFilter{}, store.Page{Limit: 1})
+	cases, _, err := s.Records().Cases(ctx, w.ID, store.CaseFilter{}, store.Page{Limit: 1})
 	must(err)
-	must(s.CreateCorrectiveAction(ctx, &rimewatch.CorrectiveAction{WorkspaceID: w.ID, CaseID: cases[0].ID, DeviceID: d.ID, At: t0, PerformedAt: t0, PerformedBy: "Ana", Action: "a", RecordedBy: "Ana"}))
-	must(s.Attach(ctx, &rimewatch.Attachment{WorkspaceID: w.ID, CaseID: cases[0].ID, Name: "a.pdf", Type: "application/pdf", At: t0}, []byte("%PDF-1.7")))
-	must(s.SignCase(ctx, &rimewatch.Signature{WorkspaceID: w.ID, CaseID: cases[0].ID, At: t0, UserID: 1, SessionID: 2, Name: "Ana", Meaning: rimewatch.MeaningApproved, Proof: "password", Content: `{"a":1}`}, 2))
+	must(s.Records().CreateCorrectiveAction(ctx, &rimewatch.CorrectiveAction{WorkspaceID: w.ID, CaseID: cases[0].ID, DeviceID: d.ID, At: t0, PerformedAt: t0, PerformedBy: "Ana", Action: "a", RecordedBy: "Ana"}))
+	must(s.Records().Attach(ctx, &rimewatch.Attachment{WorkspaceID: w.ID, CaseID: cases[0].ID, Name: "a.pdf", Type: "application/pdf", At: t0}, []byte("%PDF-1.7")))
+	must(s.Records().SignCase(ctx, &rimewatch.Signature{WorkspaceID: w.ID, CaseID: cases[0].ID, At: t0, UserID: 1, SessionID: 2, Name: "Ana", Meaning: rimewatch.MeaningApproved, Proof: "password", Content: `{"a":1}`}, 2))
 
 	broken := func() int64 {
 		t.Helper()
-		id, err := s.VerifyAudit(ctx, w.ID)
+		id, err := s.Audit().VerifyAudit(ctx, w.ID)
 		must(err)
 		return id
 	}

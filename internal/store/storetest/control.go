@@ -230,7 +230,7 @@ func (c *control) sites() {
 	x, y := c.site(a, "north"), c.site(a, "north") // names need not differ
 	_, err := c.s.Sites().Update(c.ctx, a.ID, x.ID, func(s *rimewatch.Site) error { s.TimeZone = ""; return nil })
 	c.field(err, "timezone")
-	everywhere, err := c.s.AllSites(c.ctx)
+	everywhere, err := c.s.Everywhere().AllSites(c.ctx)
 	c.ok(err)
 	c.same(everywhere, []rimewatch.Site{x, y})
 	orphan := rimewatch.Site{WorkspaceID: a.ID + 1, Name: "x", TimeZone: "UTC", CreatedAt: t0, UpdatedAt: t0}
@@ -346,7 +346,7 @@ func (c *control) text() {
 	}
 	for _, lines := range []string{"a\nb", "a\r\nBcc: b", "a\u2028b", "a\u0085b", "a\x1bb"} {
 		x := aWebhook(w.ID, lines)
-		c.field(c.s.Channels().Create(c.ctx, &x), "name")
+		c.field(c.s.Routing().Channels().Create(c.ctx, &x), "name")
 		_, err := c.s.People().UpdateUser(c.ctx, u.ID, func(u *rimewatch.User) error { u.Name = lines; return nil })
 		c.field(err, "name")
 	}

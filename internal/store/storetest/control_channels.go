@@ -27,7 +27,7 @@ func aWebhook(workspaceID int64, name string) rimewatch.Channel {
 
 func (c *control) channel(x rimewatch.Channel) rimewatch.Channel {
 	c.Helper()
-	c.ok(c.s.Channels().Create(c.ctx, &x))
+	c.ok(c.s.Routing().Channels().Create(c.ctx, &x))
 	return x
 }
 
@@ -39,23 +39,23 @@ func (c *control) channels() {
 	for _, id := range []int64{foreign.ID, foreign.ID + 99, -1} {
 		bad := aWebhook(a.ID, "fallback")
 		bad.FallbackID = id
-		c.field(c.s.Channels().Create(c.ctx, &bad), "fallback_channel_id")
+		c.field(c.s.Routing().Channels().Create(c.ctx, &bad), "fallback_channel_id")
 	}
 	twin := anEmail(a.ID, "KITCHEN")
-	c.code(c.s.Channels().Create(c.ctx, &twin), rimewatch.CodeConflict)
-	_, err := c.s.Channels().Update(c.ctx, a.ID, y.ID, func(x *rimewatch.Channel) error { x.Name = "KITCHEN"; return nil })
+	c.code(c.s.Routing().Channels().Create(c.ctx, &twin), rimewatch.CodeConflict)
+	_, err := c.s.Routing().Channels().Update(c.ctx, a.ID, y.ID, func(x *rimewatch.Channel) error { x.Name = "KITCHEN"; return nil })
 	c.code(err, rimewatch.CodeConflict)
-	changed, err := c.s.Channels().Update(c.ctx, a.ID, x.ID, func(x *rimewatch.Channel) error { // its own name; its health is not set by people
+	changed, err := c.s.Routing().Channels().Update(c.ctx, a.ID, x.ID, func(x *rimewatch.Channel) error { // its own name; its health is not set by people
 		x.Name, x.ChannelHealth = "KITCHEN", rimewatch.ChannelHealth{Failures: 9}
 		return nil
 	})
 	c.ok(err)
 	c.same(changed.ChannelHealth, rimewatch.ChannelHealth{})
-	_, err = c.s.Channels().Update(c.ctx, a.ID, x.ID, func(c *rimewatch.Channel) error { c.FallbackID = x.ID; return nil })
+	_, err = c.s.Routing().Channels().Update(c.ctx, a.ID, x.ID, func(c *rimewatch.Channel) error { c.FallbackID = x.ID; return nil })
 	c.field(err, "fallback_channel_id")
 
-	c.ok(c.s.Channels().Delete(c.ctx, a.ID, x.ID))
-	list, err := c.s.Channels().List(c.ctx, a.ID)
+	c.ok(c.s.Routing().Channels().Delete(c.ctx, a.ID, x.ID))
+	list, err := c.s.Routing().Channels().List(c.ctx, a.ID)
 	c.ok(err)
 	c.same([]any{len(list), list[0], list[1].FallbackID}, []any{2, y, int64(0)}) // whichever works
 	c.channel(anEmail(a.ID, "kitchen"))                                          // the name is free again
@@ -101,14 +101,14 @@ func (c *control) channelRules() {
 	} {
 		x := aWebhook(w.ID, "x")
 		bad.change(&x)
-		err := c.s.Channels().Create(c.ctx, &x)
+		err := c.s.Routing().Channels().Create(c.ctx, &x)
 		c.field(err, bad.field)
 		if x.URL != "" && strings.Contains(err.Error(), x.URL) {
 			c.Errorf("%v tells the URL", err)
 		}
 	}
 	orphan := anEmail(w.ID+1, "x")
-	c.code(c.s.Channels().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.code(c.s.Routing().Channels().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
 }
 
 func aRoute(workspaceID int64, name string, channels ...int64) rimewatch.Route {
@@ -119,24 +119,24 @@ func (c *control) routes() {
 	a, b := c.workspace("a"), c.workspace("b")
 	x, y, foreign := c.channel(anEmail(a.ID, "x")), c.channel(anEmail(a.ID, "y")), c.channel(anEmail(b.ID, "x"))
 	r, plain := aRoute(a.ID, "Night", x.ID), aRoute(a.ID, "plain", y.ID)
-	c.ok(c.s.Routes().Create(c.ctx, &r))
-	c.ok(c.s.Routes().Create(c.ctx, &plain))
+	c.ok(c.s.Routing().Routes().Create(c.ctx, &r))
+	c.ok(c.s.Routing().Routes().Create(c.ctx, &plain))
 	stray := aRoute(a.ID, "stray", foreign.ID)
-	c.field(c.s.Routes().Create(c.ctx, &stray), "steps")
+	c.field(c.s.Routing().Routes().Create(c.ctx, &stray), "steps")
 	twin := aRoute(a.ID, "NIGHT", x.ID)
-	c.code(c.s.Routes().Create(c.ctx, &twin), rimewatch.CodeConflict)
-	c.code(c.s.Channels().Delete(c.ctx, a.ID, x.ID), rimewatch.CodeConflict)
+	c.code(c.s.Routing().Routes().Create(c.ctx, &twin), rimewatch.CodeConflict)
+	c.code(c.s.Routing().Channels().Delete(c.ctx, a.ID, x.ID), rimewatch.CodeConflict)
 
 	// Its name and whom it notifies may change, and all else goes back to the default.
-	_, err := c.s.Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { *r = aRoute(b.ID, "NIGHT", y.ID); return nil })
+	_, err := c.s.Routing().Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { *r = aRoute(b.ID, "NIGHT", y.ID); return nil })
 	c.ok(err)
-	_, err = c.s.Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { r.Steps[0].ChannelIDs[0] = foreign.ID; return nil })
+	_, err = c.s.Routing().Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { r.Steps[0].ChannelIDs[0] = foreign.ID; return nil })
 	c.field(err, "steps")
-	_, err = c.s.Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { r.Name = "plain"; return nil })
+	_, err = c.s.Routing().Routes().Update(c.ctx, a.ID, r.ID, func(r *rimewatch.Route) error { r.Name = "plain"; return nil })
 	c.code(err, rimewatch.CodeConflict)
-	c.ok(c.s.Channels().Delete(c.ctx, a.ID, x.ID))
-	c.ok(c.s.Routes().Delete(c.ctx, a.ID, r.ID))
-	names, err := c.s.DeliveryNames(c.ctx, a.ID)
+	c.ok(c.s.Routing().Channels().Delete(c.ctx, a.ID, x.ID))
+	c.ok(c.s.Routing().Routes().Delete(c.ctx, a.ID, r.ID))
+	names, err := c.s.Outbox().DeliveryNames(c.ctx, a.ID)
 	c.ok(err)
 	c.same(names.Routes, map[int64]string{r.ID: "NIGHT", plain.ID: "plain"})
 }
@@ -170,7 +170,7 @@ func (c *control) routeRules() {
 	} {
 		r := aRoute(w.ID, "r", x.ID)
 		bad.change(&r)
-		c.field(c.s.Routes().Create(c.ctx, &r), bad.field)
+		c.field(c.s.Routing().Routes().Create(c.ctx, &r), bad.field)
 	}
 }
 
@@ -189,12 +189,12 @@ func (c *control) silences() {
 	} {
 		bad := silence(w.ID, 0, 10)
 		change(&bad)
-		c.field(c.s.Silences().Create(c.ctx, &bad), field)
+		c.field(c.s.Routing().Silences().Create(c.ctx, &bad), field)
 	}
 	long := silence(w.ID, 0, rimewatch.MaxSilence+1)
-	c.field(c.s.Silences().Create(c.ctx, &long), "ends_at")
+	c.field(c.s.Routing().Silences().Create(c.ctx, &long), "ends_at")
 	orphan := silence(w.ID+1, 0, 1)
-	c.code(c.s.Silences().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.code(c.s.Routing().Silences().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
 }
 
 // notificationTrail makes every kind of change and looks for its entry, without
@@ -204,22 +204,22 @@ func (c *control) notificationTrail() {
 	w := c.workspace("a")
 	seen := len(c.trail(w.ID))
 	x := c.channel(aWebhook(w.ID, "hook"))
-	_, err := c.s.Channels().Update(c.ctx, w.ID, x.ID, func(x *rimewatch.Channel) error {
+	_, err := c.s.Routing().Channels().Update(c.ctx, w.ID, x.ID, func(x *rimewatch.Channel) error {
 		x.URL, x.Secret, x.Enabled = "https://example.com/other", "whsec_"+strings.Repeat("QUJD", 8), true
 		return nil
 	})
 	c.ok(err)
-	_, err = c.s.Channels().Update(c.ctx, w.ID, x.ID, func(x *rimewatch.Channel) error { x.UpdatedAt++; return nil })
+	_, err = c.s.Routing().Channels().Update(c.ctx, w.ID, x.ID, func(x *rimewatch.Channel) error { x.UpdatedAt++; return nil })
 	c.ok(err)
 	r := aRoute(w.ID, "r", x.ID)
-	c.ok(c.s.Routes().Create(c.ctx, &r))
-	_, err = c.s.Routes().Update(c.ctx, w.ID, r.ID, func(r *rimewatch.Route) error { r.Steps[0].AfterS = 9; return nil })
+	c.ok(c.s.Routing().Routes().Create(c.ctx, &r))
+	_, err = c.s.Routing().Routes().Update(c.ctx, w.ID, r.ID, func(r *rimewatch.Route) error { r.Steps[0].AfterS = 9; return nil })
 	c.ok(err)
-	c.ok(c.s.Routes().Delete(c.ctx, w.ID, r.ID))
-	c.ok(c.s.Channels().Delete(c.ctx, w.ID, x.ID))
+	c.ok(c.s.Routing().Routes().Delete(c.ctx, w.ID, r.ID))
+	c.ok(c.s.Routing().Channels().Delete(c.ctx, w.ID, x.ID))
 	s := rimewatch.Silence{WorkspaceID: w.ID, StartsAt: t0, EndsAt: t0 + 1000, Comment: "c"}
-	c.ok(c.s.Silences().Create(c.ctx, &s))
-	_, err = c.s.Silences().Update(c.ctx, w.ID, s.ID, func(s *rimewatch.Silence) error { s.EndsAt = t0 + 500; return nil })
+	c.ok(c.s.Routing().Silences().Create(c.ctx, &s))
+	_, err = c.s.Routing().Silences().Update(c.ctx, w.ID, s.ID, func(s *rimewatch.Silence) error { s.EndsAt = t0 + 500; return nil })
 	c.ok(err)
 	steps := fmt.Sprintf(`[{"after_s":%%d,"channel_ids":[%d]}]`, x.ID)
 	route := func(after int) string {

@@ -51,7 +51,7 @@ func (c *control) secondFactor() {
 	c.code(err, rimewatch.CodeNotFound)
 	_, err = c.s.People().UseRecoveryCode(c.ctx, u.ID, hashOf("4"))
 	c.code(err, rimewatch.CodeNotFound)
-	entries, _, err := c.s.AuditEntries(c.ctx, w.ID, "user.", "", store.Page{Limit: 10})
+	entries, _, err := c.s.Audit().AuditEntries(c.ctx, w.ID, "user.", "", store.Page{Limit: 10})
 	c.ok(err)
 	var actions []string
 	for _, e := range entries {

@@ -291,7 +291,7 @@ func (c *control) erasedUser() {
 	c.same(len(list), 1)
 	again := aUser("u@example.com") // the address is free
 	c.ok(c.s.People().CreateUser(c.ctx, &again))
-	broken, err := c.s.VerifyAudit(c.ctx, a.ID)
+	broken, err := c.s.Audit().VerifyAudit(c.ctx, a.ID)
 	c.ok(err)
 	c.same(broken, int64(0))
 }

@@ -35,7 +35,7 @@ func (f *fixture) erased() {
 		d, err := f.s.Device(f.ctx, other, "A")
 		f.must(err)
 		f.equal(where+": the other's device", d.ID, theirs)
-		broken, err := f.s.VerifyAudit(f.ctx, other)
+		broken, err := f.s.Audit().VerifyAudit(f.ctx, other)
 		f.must(err)
 		f.equal(where+": the other's trail", broken, int64(0))
 	})

@@ -20,7 +20,7 @@ func (f *fixture) happened(list ...rimewatch.Event) {
 
 func (f *fixture) eventsOf(workspaceID, after int64, limit int) (ids []string) {
 	f.Helper()
-	list, err := f.s.Events(f.ctx, workspaceID, after, limit)
+	list, err := f.s.Outbox().Events(f.ctx, workspaceID, after, limit)
 	f.must(err)
 	for i := range list {
 		ids = append(ids, fmt.Sprintf("%s %s %s", list[i].ID(), list[i].Type, list[i].Subject))
@@ -33,7 +33,7 @@ func (f *fixture) eventsOf(workspaceID, after int64, limit int) (ids []string) {
 func (f *fixture) events() {
 	d := f.addDevice("T1")
 	other := f.newWorkspace("Other")
-	first, newest, err := f.s.EventRange(f.ctx, f.workspace)
+	first, newest, err := f.s.Outbox().EventRange(f.ctx, f.workspace)
 	f.must(err)
 	f.equal("no events", [2]int64{first, newest}, [2]int64{1, 0})
 
@@ -60,23 +60,23 @@ func (f *fixture) events() {
 		f.equal(where+": one commit", f.eventsOf(f.workspace, 1, 1), all[1:2])
 		f.equal(where+": after the last", f.eventsOf(f.workspace, 5, 10), []string(nil))
 		f.equal(where+": of another workspace", f.eventsOf(other, 0, 10), []string{fmt.Sprintf("evt_%d_1 device.created device/9", other)})
-		first, newest, err := f.s.EventRange(f.ctx, f.workspace)
+		first, newest, err := f.s.Outbox().EventRange(f.ctx, f.workspace)
 		f.must(err)
 		f.equal(where+": range", [2]int64{first, newest}, [2]int64{1, 5})
-		list, err := f.s.Events(f.ctx, f.workspace, 1, 1)
+		list, err := f.s.Outbox().Events(f.ctx, f.workspace, 1, 1)
 		f.must(err)
 		want := ofAlert
 		want.Number = 2
 		f.equal(where+": the facts of an alert", list[0], want)
 		for at, after := range map[rimewatch.Time]int64{0: 0, f.now - 1000: 0, f.now - 999: 2, f.now: 2, f.now + 1: 5} {
-			got, err := f.s.EventsSince(f.ctx, f.workspace, at)
+			got, err := f.s.Outbox().EventsSince(f.ctx, f.workspace, at)
 			f.must(err)
 			f.equal(fmt.Sprint(where, ": since ", at), got, after)
 		}
-		rows, err := f.s.AllEventsAfter(f.ctx, 0, 10)
+		rows, err := f.s.Everywhere().AllEventsAfter(f.ctx, 0, 10)
 		f.must(err)
 		f.equal(where+": rows", len(rows), 3)
-		last, err := f.s.LastEventRow(f.ctx)
+		last, err := f.s.Everywhere().LastEventRow(f.ctx)
 		f.must(err)
 		f.equal(where+": last row", [4]int64{last, rows[2].WorkspaceID, rows[2].First, rows[2].Last}, [4]int64{rows[2].ID, f.workspace, 3, 5})
 	})
@@ -98,7 +98,7 @@ func (f *fixture) eventsExpire() {
 	e := f.s.(expirer)
 	ranged := func(want ...int64) {
 		f.Helper()
-		first, newest, err := f.s.EventRange(f.ctx, f.workspace)
+		first, newest, err := f.s.Outbox().EventRange(f.ctx, f.workspace)
 		f.must(err)
 		f.equal("range", []int64{first, newest}, want)
 	}
@@ -121,11 +121,11 @@ func (f *fixture) controlEvents() {
 	f.must(f.s.People().RevokeToken(f.ctx, w.ID, t.ID, t0+1))
 	f.must(f.s.People().RevokeToken(f.ctx, w.ID, t.ID, t0+2)) // is nothing new
 	src := aSource(w.ID, "gateway")
-	f.must(f.s.Sources().Create(f.ctx, &src))
+	f.must(f.s.Inlets().Sources().Create(f.ctx, &src))
 	held := func() *rimewatch.Held {
 		return &rimewatch.Held{SourceID: src.ID, ExternalID: "a4c1", ReceivedAt: t0, Body: []byte("{}"), Reason: "unknown", Label: "Probe"}
 	}
-	f.must(f.s.Hold(f.ctx, w.ID, []*rimewatch.Held{held(), held()}))
+	f.must(f.s.Inlets().Hold(f.ctx, w.ID, []*rimewatch.Held{held(), held()}))
 	id := fmt.Sprint(w.ID)
 	f.everywhere(func(where string) {
 		f.equal(where, f.eventsOf(w.ID, 0, 10), []string{
@@ -148,7 +148,7 @@ func aHook(w int64, n int) rimewatch.Webhook {
 func (f *fixture) webhooks() {
 	x := aHook(f.workspace, 1)
 	x.Through = 0
-	f.must(f.s.Webhooks().Create(f.ctx, &x))
+	f.must(f.s.Outbox().Webhooks().Create(f.ctx, &x))
 	for range 4 {
 		f.happened(f.event(f.workspace, rimewatch.EventDeviceOnline, "device/1"))
 	}
@@ -160,10 +160,10 @@ func (f *fixture) webhooks() {
 				Status: rimewatch.DeliveryPending, NextAttemptAt: f.now, CreatedAt: f.now,
 			})
 		}
-		return list, f.s.PutEventDeliveries(f.ctx, &w, list, numbers[len(numbers)-1])
+		return list, f.s.Outbox().PutEventDeliveries(f.ctx, &w, list, numbers[len(numbers)-1])
 	}
 	get := func() rimewatch.Webhook {
-		w, err := f.s.Webhooks().Get(f.ctx, f.workspace, x.ID)
+		w, err := f.s.Outbox().Webhooks().Get(f.ctx, f.workspace, x.ID)
 		f.must(err)
 		return w
 	}
@@ -178,47 +178,47 @@ func (f *fixture) webhooks() {
 	f.everywhere(func(where string) { f.equal(where, allPending(f), []rimewatch.Delivery{*list[0], *list[1]}) })
 
 	list[0].Status, list[0].Attempts, list[0].SentAt = rimewatch.DeliverySent, 1, f.now
-	f.must(f.s.UpdateDeliveries(f.ctx, list[:1], &rimewatch.ChannelHealth{LastFailureAt: f.now, Failures: 1, LastError: "no"}))
-	f.must(f.s.UpdateDeliveries(f.ctx, list[1:], &rimewatch.ChannelHealth{LastFailureAt: f.now + 9, Failures: 2, LastError: "no"}))
+	f.must(f.s.Outbox().UpdateDeliveries(f.ctx, list[:1], &rimewatch.ChannelHealth{LastFailureAt: f.now, Failures: 1, LastError: "no"}))
+	f.must(f.s.Outbox().UpdateDeliveries(f.ctx, list[1:], &rimewatch.ChannelHealth{LastFailureAt: f.now + 9, Failures: 2, LastError: "no"}))
 	f.equal("failing since", get().FailingSince, f.now)
-	f.must(f.s.UpdateDeliveries(f.ctx, list[1:], &rimewatch.ChannelHealth{LastSuccessAt: f.now + 10}))
+	f.must(f.s.Outbox().UpdateDeliveries(f.ctx, list[1:], &rimewatch.ChannelHealth{LastSuccessAt: f.now + 10}))
 	f.equal("failing no more", get().FailingSince, rimewatch.Time(0))
-	log, total, err := f.s.Deliveries(f.ctx, f.workspace, -x.ID, store.Page{Limit: 10})
+	log, total, err := f.s.Outbox().Deliveries(f.ctx, f.workspace, -x.ID, store.Page{Limit: 10})
 	f.must(err)
 	f.equal("log", []int{len(log), total}, []int{2, 2})
-	_, total, err = f.s.Deliveries(f.ctx, f.workspace, 0, store.Page{Limit: 10})
+	_, total, err = f.s.Outbox().Deliveries(f.ctx, f.workspace, 0, store.Page{Limit: 10})
 	f.must(err)
 	f.equal("among those of channels", total, 0)
 
-	f.must(f.s.NoteWebhook(f.ctx, f.workspace, x.ID, &rimewatch.ChannelHealth{LastFailureAt: t0 + 3, LastError: "500", Failures: 2}))
-	if got, err := f.s.Webhooks().Get(f.ctx, f.workspace, x.ID); err != nil || got.Failures != 2 || got.FailingSince != t0+3 {
+	f.must(f.s.Outbox().NoteWebhook(f.ctx, f.workspace, x.ID, &rimewatch.ChannelHealth{LastFailureAt: t0 + 3, LastError: "500", Failures: 2}))
+	if got, err := f.s.Outbox().Webhooks().Get(f.ctx, f.workspace, x.ID); err != nil || got.Failures != 2 || got.FailingSince != t0+3 {
 		f.Errorf("%+v, %v", got, err)
 	}
-	f.must(f.s.NoteWebhook(f.ctx, f.workspace, x.ID, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4, LastFailureAt: t0 + 3}))
-	f.must(f.s.StopWebhook(f.ctx, f.workspace, x.ID, "It is gone."))
+	f.must(f.s.Outbox().NoteWebhook(f.ctx, f.workspace, x.ID, &rimewatch.ChannelHealth{LastSuccessAt: t0 + 4, LastFailureAt: t0 + 3}))
+	f.must(f.s.Outbox().StopWebhook(f.ctx, f.workspace, x.ID, "It is gone."))
 	w := get()
 	f.equal("stopped", []any{w.Enabled, w.OffReason, w.Through, w.Run}, []any{false, "It is gone.", int64(1), int64(1)})
 	f.equal("pending", len(allPending(f)), 0)
 	_, err = plan(w, 2)
 	f.code(err, rimewatch.CodeConflict) // it is off
-	hooks, err := f.s.AllWebhooks(f.ctx)
+	hooks, err := f.s.Everywhere().AllWebhooks(f.ctx)
 	f.must(err)
 	f.equal("those that are on", len(hooks), 0)
-	w, err = f.s.Webhooks().Update(f.ctx, f.workspace, x.ID, func(w *rimewatch.Webhook) error { w.Enabled, w.OffReason = true, ""; return nil })
+	w, err = f.s.Outbox().Webhooks().Update(f.ctx, f.workspace, x.ID, func(w *rimewatch.Webhook) error { w.Enabled, w.OffReason = true, ""; return nil })
 	f.must(err)
 	_, err = plan(w, 2, 3) // 2 was planned in the run before
 	f.must(err)
-	w, err = f.s.RewindWebhook(f.ctx, f.workspace, x.ID, 0)
+	w, err = f.s.Outbox().RewindWebhook(f.ctx, f.workspace, x.ID, 0)
 	f.must(err)
 	f.equal("rewound", []int64{w.Through, w.Run}, []int64{0, 2})
-	_, err = f.s.RewindWebhook(f.ctx, f.newWorkspace("Other"), x.ID, 0)
+	_, err = f.s.Outbox().RewindWebhook(f.ctx, f.newWorkspace("Other"), x.ID, 0)
 	f.code(err, rimewatch.CodeNotFound)
 	_, err = plan(w, 1, 2, 3, 4)
 	f.must(err)
 	f.must(f.s.(expirer).ExpireWebhookLog(f.ctx, f.workspace, f.now+1)) // what waits stays
-	_, total, err = f.s.Deliveries(f.ctx, f.workspace, -x.ID, store.Page{Limit: 10})
+	_, total, err = f.s.Outbox().Deliveries(f.ctx, f.workspace, -x.ID, store.Page{Limit: 10})
 	f.must(err)
 	f.equal("kept", total, 4)
-	f.must(f.s.Webhooks().Delete(f.ctx, f.workspace, x.ID))
+	f.must(f.s.Outbox().Webhooks().Delete(f.ctx, f.workspace, x.ID))
 	f.equal("pending of none", len(allPending(f)), 0)
 }

@@ -20,7 +20,7 @@ func (c *control) address() {
 	c.ok(err)
 	c.same(got, "http://192.168.1.20:8080")
 	for _, w := range []int64{a.ID, b.ID} {
-		list, total, err := c.s.AuditEntries(c.ctx, w, "address.", "", store.Page{Limit: 10})
+		list, total, err := c.s.Audit().AuditEntries(c.ctx, w, "address.", "", store.Page{Limit: 10})
 		c.ok(err)
 		c.same(total, 2)
 		c.same(list[0].Actor, "user 7")

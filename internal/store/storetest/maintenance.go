@@ -20,12 +20,12 @@ func (c *control) maintenance() {
 	x, y, foreign := window(a, 0, 10), window(a, 5, 20), window(b, 0, 20)
 	x.SiteIDs, x.DeviceIDs = nil, nil
 	for _, w := range []*rimewatch.MaintenanceWindow{&x, &y, &foreign} {
-		c.ok(c.s.MaintenanceWindows().Create(c.ctx, w))
+		c.ok(c.s.Routing().MaintenanceWindows().Create(c.ctx, w))
 	}
-	all, err := c.s.AllMaintenanceWindows(c.ctx, t0+10)
+	all, err := c.s.Everywhere().AllMaintenanceWindows(c.ctx, t0+10)
 	c.ok(err)
 	c.same(all, []rimewatch.MaintenanceWindow{y, foreign})
-	_, err = c.s.MaintenanceWindows().Update(c.ctx, a.ID, y.ID, func(w *rimewatch.MaintenanceWindow) error { w.EndsAt = t0 + 7; return nil })
+	_, err = c.s.Routing().MaintenanceWindows().Update(c.ctx, a.ID, y.ID, func(w *rimewatch.MaintenanceWindow) error { w.EndsAt = t0 + 7; return nil })
 	c.ok(err)
 	span := func(ids string, from, to rimewatch.Time) string {
 		return fmt.Sprintf(`{%s,"ends_at":"%s","reason":"defrost drain"`, ids, t0+to) + fmt.Sprintf(`,%%s"starts_at":"%s"}`, t0+from)
@@ -44,12 +44,12 @@ func (c *control) maintenance() {
 	} {
 		bad := window(a, 0, 10)
 		change(&bad)
-		c.field(c.s.MaintenanceWindows().Create(c.ctx, &bad), field)
+		c.field(c.s.Routing().MaintenanceWindows().Create(c.ctx, &bad), field)
 	}
 	long := window(a, 0, rimewatch.MaxMaintenance+1)
-	c.field(c.s.MaintenanceWindows().Create(c.ctx, &long), "ends_at")
+	c.field(c.s.Routing().MaintenanceWindows().Create(c.ctx, &long), "ends_at")
 	orphan := window(rimewatch.Workspace{ID: b.ID + 1}, 0, 1)
-	c.code(c.s.MaintenanceWindows().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
+	c.code(c.s.Routing().MaintenanceWindows().Create(c.ctx, &orphan), rimewatch.CodeNotFound)
 }
 
 // plans: windows are made and withdrawn within a transaction that knows the plan as it is, and do not count against the most.
@@ -61,9 +61,9 @@ func (c *control) plans() {
 	off := plan
 	off.Enabled = false
 	for _, p := range []*rimewatch.MaintenancePlan{&plan, &off} {
-		c.ok(c.s.MaintenancePlans().Create(c.ctx, p))
+		c.ok(c.s.Routing().MaintenancePlans().Create(c.ctx, p))
 	}
-	all, err := c.s.AllMaintenancePlans(c.ctx)
+	all, err := c.s.Everywhere().AllMaintenancePlans(c.ctx)
 	c.ok(err)
 	c.same(all, []rimewatch.MaintenancePlan{plan})
 
@@ -74,7 +74,7 @@ func (c *control) plans() {
 	}
 	seen := len(c.trail(a.ID))
 	settle := func(of int64, made []rimewatch.MaintenanceWindow, withdrawn ...int64) (is *rimewatch.MaintenancePlan, coming []rimewatch.MaintenanceWindow) {
-		c.ok(c.s.SettleMaintenance(c.ctx, a.ID, of, t0+10, func(p *rimewatch.MaintenancePlan, list []rimewatch.MaintenanceWindow) ([]rimewatch.MaintenanceWindow, []int64) {
+		c.ok(c.s.Routing().SettleMaintenance(c.ctx, a.ID, of, t0+10, func(p *rimewatch.MaintenancePlan, list []rimewatch.MaintenanceWindow) ([]rimewatch.MaintenanceWindow, []int64) {
 			is, coming = p, list
 			return made, withdrawn
 		}))
@@ -89,11 +89,11 @@ func (c *control) plans() {
 	is, coming = settle(off.ID, nil, made[2].ID)
 	c.same(is, &off)
 	c.same(len(coming), 0)
-	c.ok(c.s.MaintenancePlans().Delete(c.ctx, a.ID, plan.ID))
+	c.ok(c.s.Routing().MaintenancePlans().Delete(c.ctx, a.ID, plan.ID))
 	is, coming = settle(plan.ID, nil, made[2].ID)
 	c.same(is, (*rimewatch.MaintenancePlan)(nil))
 	c.same(coming, made[2:])
-	left, err := c.s.MaintenanceWindows().List(c.ctx, a.ID)
+	left, err := c.s.Routing().MaintenanceWindows().List(c.ctx, a.ID)
 	c.ok(err)
 	c.same(left, made[:1])
 	var acts []string
@@ -115,5 +115,5 @@ func (c *control) plans() {
 	settle(off.ID, many)
 	own := window(20)
 	own.PlanID = 0
-	c.ok(c.s.MaintenanceWindows().Create(c.ctx, &own))
+	c.ok(c.s.Routing().MaintenanceWindows().Create(c.ctx, &own))
 }

@@ -60,7 +60,7 @@ func (f *fixture) stands(where string, id int64, n int) {
 	list, total, err := f.s.Alerts(f.ctx, f.workspace, store.AlertFilter{}, store.AlertPage{Limit: 100})
 	f.must(err)
 	f.equal(where+": alerts", []int{len(list), total}, []int{n, n})
-	lines, err := f.s.AllTransitionsAfter(f.ctx, 0, 100)
+	lines, err := f.s.Everywhere().AllTransitionsAfter(f.ctx, 0, 100)
 	f.must(err)
 	f.equal(where+": lines of the timelines", len(lines), n)
 	st, err := f.s.Stats(f.ctx)
@@ -107,7 +107,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 	g, e := f.meaningful(id, 1, "")
 	f.must(Commit(f.ctx, f.s, g, e))
 	channel := aWebhook(f.workspace, "hook")
-	f.must(f.s.Channels().Create(f.ctx, &channel))
+	f.must(f.s.Routing().Channels().Create(f.ctx, &channel))
 	staged, effects := f.meaningful(id, 2, "")
 	under, err := f.s.Stage(f.ctx, staged)
 	f.must(err)
@@ -122,7 +122,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 		},
 		"a delivery": func() error {
 			d := &rimewatch.Delivery{WorkspaceID: f.workspace, Key: "k", ChannelID: channel.ID, Kind: rimewatch.DeliveryTest, Status: rimewatch.DeliveryPending}
-			return f.s.PutDeliveries(f.ctx, []*rimewatch.Delivery{d}, 99)
+			return f.s.Outbox().PutDeliveries(f.ctx, []*rimewatch.Delivery{d}, 99)
 		},
 		"a sign of life": func() error { return f.s.MarkAlive(f.ctx, t0+rimewatch.Day) },
 		"a site": func() error {
@@ -148,7 +148,7 @@ func (f *fixture) lostPlace(lose func(t *testing.T, s store.Store)) {
 	sites, err := f.s.Sites().List(f.ctx, f.workspace)
 	f.must(err)
 	f.equal("sites", len(sites), 0)
-	through, err := f.s.PlannedThrough(f.ctx)
+	through, err := f.s.Outbox().PlannedThrough(f.ctx)
 	f.must(err)
 	f.equal("planned through", through, int64(0))
 	st, err := f.s.Stats(f.ctx)
@@ -177,7 +177,7 @@ func (f *fixture) growingIDs() {
 		work.Go(func() {
 			for range actions {
 				a := rimewatch.CorrectiveAction{WorkspaceID: f.workspace, AlertID: alert, At: t0, PerformedAt: t0, PerformedBy: "Ada", Cause: "c", Action: "a"}
-				if err := f.s.CreateCorrectiveAction(f.ctx, &a); err != nil {
+				if err := f.s.Records().CreateCorrectiveAction(f.ctx, &a); err != nil {
 					f.Error(err)
 				}
 			}
@@ -192,7 +192,7 @@ func (f *fixture) growingIDs() {
 			running = false
 		default:
 		}
-		lines, err := f.s.AllTransitionsAfter(f.ctx, last, 7)
+		lines, err := f.s.Everywhere().AllTransitionsAfter(f.ctx, last, 7)
 		f.must(err)
 		for i := range lines {
 			if lines[i].ID <= last {
@@ -206,7 +206,7 @@ func (f *fixture) growingIDs() {
 		}
 	}
 	f.equal("lines seen while they were written", seen, 1+groups+3*actions)
-	broken, err := f.s.VerifyAudit(f.ctx, f.workspace)
+	broken, err := f.s.Audit().VerifyAudit(f.ctx, f.workspace)
 	f.must(err)
 	f.equal("first broken entry of the audit trail", broken, int64(0))
 }

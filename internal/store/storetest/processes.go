@@ -42,7 +42,7 @@ func Processes(t *testing.T, server, command store.Store) {
 	if err != nil || got.RollupDays != 1+4*25 {
 		t.Fatalf("%d updates are there, %v", got.RollupDays-1, err)
 	}
-	if broken, err := server.VerifyAudit(t.Context(), w.ID); err != nil || broken != 0 {
+	if broken, err := server.Audit().VerifyAudit(t.Context(), w.ID); err != nil || broken != 0 {
 		t.Fatalf("the audit trail is broken at %d, %v", broken, err)
 	}
 }

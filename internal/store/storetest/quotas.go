@@ -86,14 +86,14 @@ func Quotas(t *testing.T, s store.Store) {
 // attach attaches a file of so many bytes, each of which is n, to a work order.
 func (f *fixture) attach(workspaceID, order int64, n byte, size int) error {
 	x := rimewatch.Attachment{WorkspaceID: workspaceID, OrderID: order, Name: "a.pdf", Type: "application/pdf", At: t0}
-	return f.s.Attach(f.ctx, &x, bytes.Repeat([]byte{n}, size))
+	return f.s.Records().Attach(f.ctx, &x, bytes.Repeat([]byte{n}, size))
 }
 
 // ordered makes a work order of a workspace.
 func (f *fixture) ordered(workspaceID int64) int64 {
 	f.Helper()
 	x := rimewatch.WorkOrder{WorkspaceID: workspaceID, Status: rimewatch.OrderOpen, Problem: "x", Urgency: rimewatch.UrgencySoon, CreatedAt: t0, UpdatedAt: t0}
-	f.must(f.s.WorkOrders().Create(f.ctx, &x))
+	f.must(f.s.Records().WorkOrders().Create(f.ctx, &x))
 	return x.ID
 }
 

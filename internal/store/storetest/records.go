@@ -41,17 +41,17 @@ func (f *fixture) excursions() {
 			{"ended at from", 0, t0 + 100, t0 + 200, nil},
 			{"begins before to", 0, t0 + 100, t0 + 201, []rimewatch.Excursion{*c}},
 		} {
-			got, err := f.s.Excursions(f.ctx, f.workspace, q.device, q.from, q.to, 100)
+			got, err := f.s.Records().Excursions(f.ctx, f.workspace, q.device, q.from, q.to, 100)
 			f.must(err)
 			f.equal(where+" "+q.name, got, q.want)
 		}
-		first, err := f.s.Excursions(f.ctx, f.workspace, 0, 0, t0+1000, 2)
+		first, err := f.s.Records().Excursions(f.ctx, f.workspace, 0, 0, t0+1000, 2)
 		f.must(err)
 		f.equal(where+" two of them", first, []rimewatch.Excursion{*a, *b})
-		got, err := f.s.Excursions(f.ctx, f.newWorkspace("other "+where), d, 0, rimewatch.MaxTime, 100)
+		got, err := f.s.Records().Excursions(f.ctx, f.newWorkspace("other "+where), d, 0, rimewatch.MaxTime, 100)
 		f.must(err)
 		f.equal(where+" of another workspace", got, []rimewatch.Excursion(nil))
-		totals, err := f.s.ExcursionTotals(f.ctx, f.workspace, t0+55, t0+250)
+		totals, err := f.s.Records().ExcursionTotals(f.ctx, f.workspace, t0+55, t0+250)
 		f.must(err)
 		f.equal(where+" added up within a span", totals, map[int64]store.ExcursionTotal{d: {Count: 2, Sum: 45 + 50}, other: {Count: 1, Sum: 5}})
 	})
@@ -61,10 +61,10 @@ func (f *fixture) excursions() {
 	late.Runs, late.Sum = 3, 42
 	f.meaning(d, store.Effects{Excursions: []*rimewatch.Excursion{a, late}, Unfounded: []int64{c.ID}})
 	f.everywhere(func(where string) {
-		got, err := f.s.Excursions(f.ctx, f.workspace, d, 0, t0+1000, 100)
+		got, err := f.s.Records().Excursions(f.ctx, f.workspace, d, 0, t0+1000, 100)
 		f.must(err)
 		f.equal(where+" mended", got, []rimewatch.Excursion{*a, *late})
-		totals, err := f.s.ExcursionTotals(f.ctx, f.workspace, t0+350, t0+450)
+		totals, err := f.s.Records().ExcursionTotals(f.ctx, f.workspace, t0+350, t0+450)
 		f.must(err)
 		f.equal(where+" short times count as their sum", totals, map[int64]store.ExcursionTotal{d: {Count: 1, Sum: 42}})
 	})
@@ -79,10 +79,10 @@ func formerLimits(f *fixture) {
 	a, b, c := row(d, t0+100, 60), row(other, t0+150, 60), row(d, t0+200, 120)
 	f.meaning(d, store.Effects{Former: []*rimewatch.FormerLimits{c, b, a}})
 	f.everywhere(func(where string) {
-		all, err := f.s.FormerLimits(f.ctx, d, 0)
+		all, err := f.s.Records().FormerLimits(f.ctx, d, 0)
 		f.must(err)
 		f.equal(where, all, []rimewatch.FormerLimits{*a, *c})
-		since, err := f.s.FormerLimits(f.ctx, d, t0+100)
+		since, err := f.s.Records().FormerLimits(f.ctx, d, t0+100)
 		f.must(err)
 		f.equal(where+" since", since, []rimewatch.FormerLimits{*c})
 	})
@@ -101,18 +101,18 @@ func (f *fixture) correctiveActions() {
 		WorkspaceID: f.workspace, AlertID: second.ID, At: t0 + 6, PerformedAt: t0 + 5, PerformedBy: "Bo", Cause: "Router", Action: "Restarted it",
 		Disposition: rimewatch.DispositionNone, RecordedBy: "token 1",
 	}
-	f.must(f.s.CreateCorrectiveAction(f.ctx, full))
-	f.must(f.s.CreateCorrectiveAction(f.ctx, plain))
+	f.must(f.s.Records().CreateCorrectiveAction(f.ctx, full))
+	f.must(f.s.Records().CreateCorrectiveAction(f.ctx, plain))
 	f.equal("device", full.DeviceID, d)
 	work := &rimewatch.CorrectiveAction{
 		WorkspaceID: f.workspace, DeviceID: d, At: t0 + 30, PerformedAt: t0 + 25, PerformedBy: "Bo", Action: "Condenser cleaned", Disposition: rimewatch.DispositionNone, RecordedBy: "Bo",
 	}
-	f.must(f.s.CreateCorrectiveAction(f.ctx, work))
+	f.must(f.s.Records().CreateCorrectiveAction(f.ctx, work))
 	foreign := *full
 	foreign.WorkspaceID = f.newWorkspace("Foreign")
-	f.code(f.s.CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeAlertNotFound)
+	f.code(f.s.Records().CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeAlertNotFound)
 	foreign.AlertID = 0
-	f.code(f.s.CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeDeviceNotFound)
+	f.code(f.s.Records().CreateCorrectiveAction(f.ctx, &foreign), rimewatch.CodeDeviceNotFound)
 	f.everywhere(func(where string) {
 		for _, q := range []struct {
 			name          string
@@ -126,7 +126,7 @@ func (f *fixture) correctiveActions() {
 			{"span", f.workspace, 0, d, t0 + 5, t0 + 10, []rimewatch.CorrectiveAction{*plain}},
 			{"another workspace", foreign.WorkspaceID, alert.ID, 0, 0, rimewatch.MaxTime, nil},
 		} {
-			got, err := f.s.CorrectiveActions(f.ctx, q.workspace, q.alert, q.device, q.from, q.to)
+			got, err := f.s.Records().CorrectiveActions(f.ctx, q.workspace, q.alert, q.device, q.from, q.to)
 			f.must(err)
 			f.equal(where+" "+q.name, got, q.want)
 		}
@@ -151,10 +151,10 @@ func (f *fixture) calibrations() {
 	r.Set(rimewatch.Humidity, 40)
 	f.commit(id, r)
 	f.everywhere(func(where string) {
-		got, err := f.s.Calibrations(f.ctx, f.workspace, id)
+		got, err := f.s.Records().Calibrations(f.ctx, f.workspace, id)
 		f.must(err)
 		f.equal(where, got, []rimewatch.Calibration{*later, *first})
-		got, err = f.s.Calibrations(f.ctx, f.newWorkspace("other "+where), id)
+		got, err = f.s.Records().Calibrations(f.ctx, f.newWorkspace("other "+where), id)
 		f.must(err)
 		f.equal(where+" of another workspace", got, []rimewatch.Calibration(nil))
 		v, err := f.s.Device(f.ctx, f.workspace, "CAL")

@@ -71,7 +71,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Contact) { x.Phone, x.UpdatedAt = x.Phone+"1", x.UpdatedAt+1 },
 		},
 		resource[rimewatch.Rota]{
-			word: "rota", of: store.Store.Rotas, most: rimewatch.MaxRotas,
+			word: "rota", of: func(s store.Store) store.Resource[rimewatch.Rota] { return s.Routing().Rotas() }, most: rimewatch.MaxRotas,
 			make: func(f *fixture, w, site int64, n int) rimewatch.Rota {
 				user := f.member(w)
 				return rimewatch.Rota{
@@ -85,7 +85,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Rota) { x.Shifts, x.UpdatedAt = nil, x.UpdatedAt+1 },
 		},
 		resource[rimewatch.WorkOrder]{
-			word: "work_order", of: store.Store.WorkOrders, most: rimewatch.MaxOrders, newest: true,
+			word: "work_order", of: func(s store.Store) store.Resource[rimewatch.WorkOrder] { return s.Records().WorkOrders() }, most: rimewatch.MaxOrders, newest: true,
 			make: func(_ *fixture, w, site int64, n int) rimewatch.WorkOrder {
 				firm := &rimewatch.Doer{Kind: rimewatch.DoerExternal, Name: "Kim", Firm: "Polar"}
 				x := rimewatch.WorkOrder{
@@ -105,7 +105,7 @@ func kinds() []kind {
 			frees: func(x *rimewatch.WorkOrder) { x.Status = rimewatch.OrderCancelled },
 		},
 		resource[rimewatch.CheckTemplate]{
-			word: "check_template", of: store.Store.CheckTemplates, most: rimewatch.MaxCheckTemplates, elsewhere: []string{"DeviceIDs"}, // checks has them
+			word: "check_template", of: func(s store.Store) store.Resource[rimewatch.CheckTemplate] { return s.Records().CheckTemplates() }, most: rimewatch.MaxCheckTemplates, elsewhere: []string{"DeviceIDs"}, // checks has them
 			make: func(_ *fixture, w, site int64, n int) rimewatch.CheckTemplate {
 				return rimewatch.CheckTemplate{
 					WorkspaceID: w, SiteID: site, Name: fmt.Sprint("Morning ", n), Pack: "haccp-ampm", Categories: []rimewatch.Category{rimewatch.CategoryFreezer},
@@ -135,7 +135,7 @@ func kinds() []kind {
 			},
 		},
 		resource[rimewatch.Channel]{
-			word: "channel", of: store.Store.Channels, most: rimewatch.MaxChannels, elsewhere: []string{"ChannelHealth"},
+			word: "channel", of: func(s store.Store) store.Resource[rimewatch.Channel] { return s.Routing().Channels() }, most: rimewatch.MaxChannels, elsewhere: []string{"ChannelHealth"},
 			make: func(f *fixture, w, _ int64, n int) rimewatch.Channel {
 				if n%2 == 0 {
 					return anEmail(w, fmt.Sprint("mail ", n))
@@ -153,7 +153,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Channel) { x.Name, x.Enabled, x.UpdatedAt = x.Name+"!", !x.Enabled, x.UpdatedAt+1 },
 		},
 		resource[rimewatch.Route]{
-			word: "route", of: store.Store.Routes, most: rimewatch.MaxRoutes,
+			word: "route", of: func(s store.Store) store.Resource[rimewatch.Route] { return s.Routing().Routes() }, most: rimewatch.MaxRoutes,
 			make: func(f *fixture, w, _ int64, n int) rimewatch.Route {
 				digest := 450
 				return rimewatch.Route{
@@ -172,7 +172,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Route) { x.Name, x.Steps, x.UpdatedAt = x.Name+"!", x.Steps[:1], x.UpdatedAt+1 },
 		},
 		resource[rimewatch.Silence]{
-			word: "silence", of: store.Store.Silences, most: rimewatch.MaxSilences, ends: true,
+			word: "silence", of: func(s store.Store) store.Resource[rimewatch.Silence] { return s.Routing().Silences() }, most: rimewatch.MaxSilences, ends: true,
 			make: func(_ *fixture, w, _ int64, n int) rimewatch.Silence {
 				return rimewatch.Silence{
 					WorkspaceID: w, Match: rimewatch.Matchers{DeviceIDs: []int64{5}}, StartsAt: t0, EndsAt: endOf(n), Comment: "ice", CreatedBy: "Ada", CreatedAt: t0,
@@ -184,7 +184,9 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Silence) { x.Comment += "!" },
 		},
 		resource[rimewatch.MaintenanceWindow]{
-			word: "maintenance", of: store.Store.MaintenanceWindows, most: rimewatch.MaxMaintenanceWindows, ends: true, elsewhere: []string{"PlanID"}, // plans has it
+			word: "maintenance", of: func(s store.Store) store.Resource[rimewatch.MaintenanceWindow] {
+				return s.Routing().MaintenanceWindows()
+			}, most: rimewatch.MaxMaintenanceWindows, ends: true, elsewhere: []string{"PlanID"}, // plans has it
 			make: func(_ *fixture, w, _ int64, n int) rimewatch.MaintenanceWindow {
 				return rimewatch.MaintenanceWindow{
 					WorkspaceID: w, SiteIDs: []int64{3}, DeviceIDs: []int64{5, 6}, StartsAt: t0, EndsAt: endOf(n), Reason: "drain", CreatedBy: "Ada", CreatedAt: t0,
@@ -196,7 +198,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.MaintenanceWindow) { x.Reason += "!" },
 		},
 		resource[rimewatch.MaintenancePlan]{
-			word: "maintenance_plan", of: store.Store.MaintenancePlans, most: rimewatch.MaxMaintenancePlans,
+			word: "maintenance_plan", of: func(s store.Store) store.Resource[rimewatch.MaintenancePlan] { return s.Routing().MaintenancePlans() }, most: rimewatch.MaxMaintenancePlans,
 			make: func(_ *fixture, w, site int64, _ int) rimewatch.MaintenancePlan {
 				return rimewatch.MaintenancePlan{
 					WorkspaceID: w, SiteIDs: []int64{site}, DeviceIDs: []int64{5, 6}, Window: rimewatch.CheckWindow{Days: 62, From: 330, To: 420}, Reason: "Cleaning", Enabled: true,
@@ -211,7 +213,7 @@ func kinds() []kind {
 			},
 		},
 		resource[rimewatch.ReportSchedule]{
-			word: "report_schedule", of: store.Store.ReportSchedules, most: rimewatch.MaxReportSchedules,
+			word: "report_schedule", of: func(s store.Store) store.Resource[rimewatch.ReportSchedule] { return s.Routing().ReportSchedules() }, most: rimewatch.MaxReportSchedules,
 			make: func(f *fixture, w, site int64, _ int) rimewatch.ReportSchedule {
 				return rimewatch.ReportSchedule{
 					WorkspaceID: w, SiteID: site, Period: rimewatch.ReportWeekly, ChannelIDs: []int64{f.mail(w)}, Enabled: true, Through: t0 - 5, CreatedAt: t0, UpdatedAt: t0,
@@ -223,7 +225,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.ReportSchedule) { x.Enabled, x.UpdatedAt = !x.Enabled, x.UpdatedAt+1 },
 		},
 		resource[rimewatch.Source]{
-			word: "source", of: store.Store.Sources, most: rimewatch.MaxSources,
+			word: "source", of: func(s store.Store) store.Resource[rimewatch.Source] { return s.Inlets().Sources() }, most: rimewatch.MaxSources,
 			make: func(_ *fixture, w, site int64, n int) rimewatch.Source {
 				x := aSource(w, fmt.Sprint("gateway ", n))
 				if n%2 == 0 {
@@ -239,7 +241,7 @@ func kinds() []kind {
 			edit: func(x *rimewatch.Source) { x.Name, x.Enabled, x.UpdatedAt = x.Name+"!", !x.Enabled, x.UpdatedAt+1 },
 		},
 		resource[rimewatch.Webhook]{
-			word: "webhook", of: store.Store.Webhooks, most: rimewatch.MaxWebhooks, elsewhere: []string{"ChannelHealth", "Run", "FailingSince"},
+			word: "webhook", of: func(s store.Store) store.Resource[rimewatch.Webhook] { return s.Outbox().Webhooks() }, most: rimewatch.MaxWebhooks, elsewhere: []string{"ChannelHealth", "Run", "FailingSince"},
 			make: func(_ *fixture, w, site int64, n int) rimewatch.Webhook {
 				x := aHook(w, n)
 				x.SiteIDs = rimewatch.Sites{site}
@@ -253,7 +255,7 @@ func kinds() []kind {
 			},
 		},
 		resource[rimewatch.SourceKey]{
-			word: "source_key", of: store.Store.SourceKeys, most: rimewatch.MaxSourceKeys,
+			word: "source_key", of: func(s store.Store) store.Resource[rimewatch.SourceKey] { return s.Inlets().SourceKeys() }, most: rimewatch.MaxSourceKeys,
 			make: func(f *fixture, w, _ int64, n int) rimewatch.SourceKey {
 				k := aSourceKey(w, f.push(w), fmt.Sprint("board ", n))
 				k.Hash = sha256.Sum256([]byte(rand.Text()))
@@ -324,7 +326,7 @@ type world struct {
 // mail returns an e-mail channel of a workspace.
 func (f *fixture) mail(workspaceID int64) int64 {
 	f.Helper()
-	list, err := f.s.Channels().List(f.ctx, workspaceID)
+	list, err := f.s.Routing().Channels().List(f.ctx, workspaceID)
 	f.must(err)
 	for i := range list {
 		if list[i].Name == "mail" {
@@ -332,7 +334,7 @@ func (f *fixture) mail(workspaceID int64) int64 {
 		}
 	}
 	x := anEmail(workspaceID, "mail")
-	f.must(f.s.Channels().Create(f.ctx, &x))
+	f.must(f.s.Routing().Channels().Create(f.ctx, &x))
 	return x.ID
 }
 
@@ -353,7 +355,7 @@ func (f *fixture) member(workspaceID int64) int64 {
 // push returns a source of a workspace that senders connect to.
 func (f *fixture) push(workspaceID int64) int64 {
 	f.Helper()
-	list, err := f.s.Sources().List(f.ctx, workspaceID)
+	list, err := f.s.Inlets().Sources().List(f.ctx, workspaceID)
 	f.must(err)
 	for i := range list {
 		if list[i].Name == "push" {
@@ -361,7 +363,7 @@ func (f *fixture) push(workspaceID int64) int64 {
 		}
 	}
 	x := aSource(workspaceID, "push")
-	f.must(f.s.Sources().Create(f.ctx, &x))
+	f.must(f.s.Inlets().Sources().Create(f.ctx, &x))
 	return x.ID
 }
 
@@ -443,7 +445,7 @@ func (r resource[T]) created(f *fixture, w *world) (made []T) {
 // entries checks how many entries of the audit trail say that something was done.
 func (r resource[T]) entries(f *fixture, workspaceID int64, done string, want int) {
 	f.Helper()
-	list, total, err := f.s.AuditEntries(f.ctx, workspaceID, r.word+"."+done, "", store.Page{Limit: 1})
+	list, total, err := f.s.Audit().AuditEntries(f.ctx, workspaceID, r.word+"."+done, "", store.Page{Limit: 1})
 	f.must(err)
 	if total != want || total > 0 && list[0].Actor != "Olga" {
 		f.Fatalf("%d entries %s.%s, want %d: %+v", total, r.word, done, want, list)

@@ -15,14 +15,14 @@ func (c *control) reportSchedules() {
 	s, all, far := schedule(a.ID, site, mail.ID, other.ID), schedule(a.ID, 0, other.ID), schedule(b.ID, theirs, foreign.ID)
 	all.Period, all.Enabled = rimewatch.ReportMonthly, false
 	for _, x := range []*rimewatch.ReportSchedule{&s, &all, &far} {
-		c.ok(c.s.ReportSchedules().Create(c.ctx, x))
+		c.ok(c.s.Routing().ReportSchedules().Create(c.ctx, x))
 	}
-	list, err := c.s.AllReportSchedules(c.ctx)
+	list, err := c.s.Everywhere().AllReportSchedules(c.ctx)
 	c.ok(err)
 	c.same(list, []rimewatch.ReportSchedule{s, far})
 
 	for _, id := range []int64{far.ID, far.ID + 1, 0, -1} {
-		c.code(c.s.ReportsThrough(c.ctx, a.ID, id, t0), rimewatch.CodeNotFound)
+		c.code(c.s.Routing().ReportsThrough(c.ctx, a.ID, id, t0), rimewatch.CodeNotFound)
 	}
 	for _, bad := range []struct {
 		field  string
@@ -39,22 +39,22 @@ func (c *control) reportSchedules() {
 	} {
 		x := schedule(a.ID, site, mail.ID)
 		bad.change(&x)
-		c.field(c.s.ReportSchedules().Create(c.ctx, &x), bad.field)
-		_, err = c.s.ReportSchedules().Update(c.ctx, a.ID, s.ID, func(s *rimewatch.ReportSchedule) error { bad.change(s); return nil })
+		c.field(c.s.Routing().ReportSchedules().Create(c.ctx, &x), bad.field)
+		_, err = c.s.Routing().ReportSchedules().Update(c.ctx, a.ID, s.ID, func(s *rimewatch.ReportSchedule) error { bad.change(s); return nil })
 		c.field(err, bad.field)
 	}
 
-	c.ok(c.s.ReportsThrough(c.ctx, a.ID, s.ID, t0+3))
+	c.ok(c.s.Routing().ReportsThrough(c.ctx, a.ID, s.ID, t0+3))
 	s.Through = t0 + 3
-	got, err := c.s.ReportSchedules().Get(c.ctx, a.ID, s.ID)
+	got, err := c.s.Routing().ReportSchedules().Get(c.ctx, a.ID, s.ID)
 	c.ok(err)
 	c.same(got, s)
 
-	c.code(c.s.Channels().Delete(c.ctx, a.ID, mail.ID), rimewatch.CodeConflict)
-	c.ok(c.s.ReportSchedules().Delete(c.ctx, a.ID, s.ID))
-	c.ok(c.s.Channels().Delete(c.ctx, a.ID, mail.ID))
+	c.code(c.s.Routing().Channels().Delete(c.ctx, a.ID, mail.ID), rimewatch.CodeConflict)
+	c.ok(c.s.Routing().ReportSchedules().Delete(c.ctx, a.ID, s.ID))
+	c.ok(c.s.Routing().Channels().Delete(c.ctx, a.ID, mail.ID))
 	c.ok(c.s.Sites().Delete(c.ctx, b.ID, theirs))
-	list, err = c.s.ReportSchedules().List(c.ctx, b.ID)
+	list, err = c.s.Routing().ReportSchedules().List(c.ctx, b.ID)
 	c.ok(err)
 	c.same(len(list), 0)
 }

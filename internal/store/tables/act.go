@@ -71,6 +71,6 @@ func (t Places) Acts() store.Resource[rimewatch.Act] {
 }
 
 // AllDueActs implements store.Everywhere.
-func (t Places) AllDueActs(ctx context.Context, now rimewatch.Time, limit int) (list []rimewatch.Act, err error) {
+func (t Everywhere) AllDueActs(ctx context.Context, now rimewatch.Time, limit int) (list []rimewatch.Act, err error) {
 	return actTable.all(ctx, t.base, "state = 'pending' AND ends_at <= ? ORDER BY ends_at, id LIMIT ?", int64(now), limit)
 }

@@ -209,7 +209,7 @@ func (t Alerts) CountAlerts(ctx context.Context, workspaceID int64, sites rimewa
 }
 
 // AllActiveAlerts implements store.Everywhere.
-func (t Alerts) AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error {
+func (t Everywhere) AllActiveAlerts(ctx context.Context, yield func(*rimewatch.Alert) error) error {
 	var a rimewatch.Alert
 	return t.readLong(ctx, func(conn Conn) error {
 		return conn.Query(func(row Row) error {

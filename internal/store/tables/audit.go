@@ -68,7 +68,7 @@ var auditTable = shapeOf("audit", nil, nil, func(e *rimewatch.AuditEntry) []colu
 })
 
 // AuditEntries implements store.Audit.
-func (t Records) AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) (list []rimewatch.AuditEntry, total int, err error) {
+func (t Audit) AuditEntries(ctx context.Context, workspaceID int64, action, subject string, p store.Page) (list []rimewatch.AuditEntry, total int, err error) {
 	const where = "workspace_id = ? AND substr(action, 1, length(?)) = ? AND substr(subject, 1, length(?)) = ?"
 	err = t.read(ctx, func(conn Conn) error {
 		n, err := queryInt(conn, "SELECT count(*) FROM audit WHERE "+where, workspaceID, action, action, subject, subject)
@@ -89,17 +89,17 @@ func (t Records) AuditEntries(ctx context.Context, workspaceID int64, action, su
 }
 
 // AuditUser implements store.Audit.
-func (t Records) AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error {
+func (t Audit) AuditUser(ctx context.Context, userID int64, action string, detail store.Fields) error {
 	return t.write(ctx, func(conn Conn) error { return t.auditUser(ctx, conn, userID, action, detail) })
 }
 
 // AuditWorkspace implements store.Audit.
-func (t Records) AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error {
+func (t Audit) AuditWorkspace(ctx context.Context, workspaceID int64, action, subject string, detail store.Fields) error {
 	return t.write(ctx, func(conn Conn) error { return t.audit(ctx, conn, workspaceID, action, subject, detail) })
 }
 
 // VerifyAudit implements store.Audit.
-func (t Records) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
+func (t Audit) VerifyAudit(ctx context.Context, workspaceID int64) (broken int64, err error) {
 	err = t.read(ctx, func(conn Conn) error {
 		_, list, err := verifyTrails(conn, false, "workspace_id = ?", workspaceID)
 		if len(list) > 0 {

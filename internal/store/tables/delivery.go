@@ -108,7 +108,7 @@ func updateDelivery(conn Conn, d *rimewatch.Delivery) error {
 }
 
 // AllPendingDeliveries implements store.Everywhere.
-func (t Outbox) AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error {
+func (t Everywhere) AllPendingDeliveries(ctx context.Context, yield func(*rimewatch.Delivery) error) error {
 	return t.readLong(ctx, func(conn Conn) error {
 		read := deliveryTable.reader()
 		return conn.Query(func(row Row) error {

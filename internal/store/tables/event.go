@@ -143,7 +143,7 @@ func (t Outbox) EventsSince(ctx context.Context, workspaceID int64, at rimewatch
 }
 
 // AllEventsAfter implements store.Everywhere.
-func (t Outbox) AllEventsAfter(ctx context.Context, id int64, limit int) (list []store.EventRow, err error) {
+func (t Everywhere) AllEventsAfter(ctx context.Context, id int64, limit int) (list []store.EventRow, err error) {
 	err = t.read(ctx, func(conn Conn) error {
 		return each(conn, "SELECT id, workspace_id, number - n + 1, number FROM event WHERE id > ?"+t.and("workspace_id")+" ORDER BY id LIMIT ?", func(row Row) {
 			list = append(list, store.EventRow{ID: row.ColumnInt64(0), WorkspaceID: row.ColumnInt64(1), First: row.ColumnInt64(2), Last: row.ColumnInt64(3)})
@@ -153,7 +153,7 @@ func (t Outbox) AllEventsAfter(ctx context.Context, id int64, limit int) (list [
 }
 
 // LastEventRow implements store.Everywhere.
-func (t Outbox) LastEventRow(ctx context.Context) (id int64, err error) {
+func (t Everywhere) LastEventRow(ctx context.Context) (id int64, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
 		id, err = queryInt(conn, "SELECT coalesce(max(id), 0) FROM event WHERE TRUE"+t.and("workspace_id"))
 		return err
@@ -163,7 +163,7 @@ func (t Outbox) LastEventRow(ctx context.Context) (id int64, err error) {
 
 // ExpireEvents deletes what a workspace keeps no longer of its events: what happened before a
 // moment, and all but the newest so many. The newest commit's stay: the next number follows theirs.
-func (t Outbox) ExpireEvents(ctx context.Context, workspaceID int64, before rimewatch.Time, most int64) error {
+func (t Places) ExpireEvents(ctx context.Context, workspaceID int64, before rimewatch.Time, most int64) error {
 	cut := int64(0)
 	err := t.read(ctx, func(conn Conn) error {
 		return each(conn, `SELECT max(number), coalesce((SELECT number FROM event WHERE workspace_id = ? AND at < ? ORDER BY at DESC, number DESC LIMIT 1), 0)

@@ -185,7 +185,7 @@ func release(conn Conn, workspaceID, id int64) error {
 }
 
 // AllHeldBefore implements store.Everywhere.
-func (t Inlets) AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (n int, err error) {
+func (t Everywhere) AllHeldBefore(ctx context.Context, before rimewatch.Time, limit int) (n int, err error) {
 	type old struct{ workspaceID, id int64 }
 	err = t.write(ctx, func(conn Conn) error {
 		var list []old

@@ -113,7 +113,7 @@ func (t Inlets) APISource(ctx context.Context, workspaceID int64, now rimewatch.
 }
 
 // AllSources implements store.Everywhere.
-func (t Inlets) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error) {
+func (t Everywhere) AllSources(ctx context.Context, kind rimewatch.SourceKind) ([]rimewatch.Source, error) {
 	return sourceTable.all(ctx, t.base, "kind = ?"+t.and("workspace_id")+" ORDER BY id", string(kind))
 }
 

@@ -80,7 +80,7 @@ func (t Places) Downtimes(ctx context.Context) (all []store.Downtime, err error)
 }
 
 // AllSites lists the sites of all workspaces of the shard.
-func (t Places) AllSites(ctx context.Context) ([]rimewatch.Site, error) {
+func (t Everywhere) AllSites(ctx context.Context) ([]rimewatch.Site, error) {
 	return siteTable.all(ctx, t.base, "TRUE"+t.and("workspace_id"))
 }
 

@@ -42,7 +42,7 @@ func (t Routing) MaintenanceWindows() store.Resource[rimewatch.MaintenanceWindow
 }
 
 // AllMaintenanceWindows implements store.Everywhere.
-func (t Routing) AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
+func (t Everywhere) AllMaintenanceWindows(ctx context.Context, endAfter rimewatch.Time) (list []rimewatch.MaintenanceWindow, err error) {
 	err = t.read(ctx, func(conn Conn) error {
 		read := maintenanceTable.reader()
 		return each(conn, maintenanceTable.selects+"ends_at > ?"+t.and("workspace_id")+" ORDER BY id", func(row Row) {

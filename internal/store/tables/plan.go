@@ -61,7 +61,7 @@ func (t Routing) MaintenancePlans() store.Resource[rimewatch.MaintenancePlan] {
 }
 
 // AllMaintenancePlans implements store.Everywhere.
-func (t Routing) AllMaintenancePlans(ctx context.Context) ([]rimewatch.MaintenancePlan, error) {
+func (t Everywhere) AllMaintenancePlans(ctx context.Context) ([]rimewatch.MaintenancePlan, error) {
 	return planTable.all(ctx, t.base, "enabled <> 0"+t.and("workspace_id")+" ORDER BY id")
 }
 

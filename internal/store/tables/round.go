@@ -118,7 +118,7 @@ func (t Records) CheckTemplates() store.Resource[rimewatch.CheckTemplate] {
 }
 
 // AllCheckTemplates implements store.Everywhere.
-func (t Records) AllCheckTemplates(ctx context.Context) ([]rimewatch.CheckTemplate, error) {
+func (t Everywhere) AllCheckTemplates(ctx context.Context) ([]rimewatch.CheckTemplate, error) {
 	return checkTemplateTable.all(ctx, t.base, "enabled <> 0"+t.and("workspace_id")+" ORDER BY id")
 }
 
@@ -280,7 +280,7 @@ func (t Records) Checks(ctx context.Context, workspaceID int64, f store.CheckFil
 }
 
 // AllChecksOver implements store.Everywhere.
-func (t Records) AllChecksOver(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Check, error) {
+func (t Everywhere) AllChecksOver(ctx context.Context, now rimewatch.Time, limit int) ([]rimewatch.Check, error) {
 	return checkTable.all(ctx, t.base, "status = 'due' AND to_at <= ?"+t.and("workspace_id")+" ORDER BY to_at, id LIMIT ?", int64(now), limit)
 }
 

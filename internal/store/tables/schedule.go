@@ -62,7 +62,7 @@ func (t Routing) ReportSchedules() store.Resource[rimewatch.ReportSchedule] {
 }
 
 // AllReportSchedules implements store.Everywhere.
-func (t Routing) AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSchedule, error) {
+func (t Everywhere) AllReportSchedules(ctx context.Context) ([]rimewatch.ReportSchedule, error) {
 	return scheduleTable.all(ctx, t.base, "enabled <> 0"+t.and("workspace_id")+" ORDER BY id")
 }
 

@@ -57,16 +57,12 @@ type DB interface {
 	Write(ctx context.Context, f func(Conn) error) error
 }
 
-// Tables are all of them, in rooms.
+// Tables are all of them, in rooms. Those that a store hands out one by one are methods.
 type Tables struct {
 	*base
 	Places
-	Routing
-	Outbox
-	Records
 	Alerts
 	Devices
-	Inlets
 }
 
 type (
@@ -76,12 +72,16 @@ type (
 	People struct{ *base }
 	// Access is about sessions and tokens.
 	Access struct{ *base }
-	// Routing is about channels, routes, silences and maintenance windows.
+	// Routing is about channels, routes, rotas, silences, scheduled reports and maintenance.
 	Routing struct{ *base }
-	// Outbox is about transitions and deliveries.
+	// Outbox is about transitions, events, webhooks and deliveries.
 	Outbox struct{ *base }
-	// Records are about excursions, corrective actions, calibrations and the audit trail.
+	// Records are about excursions, cases, rounds, corrective actions and calibrations.
 	Records struct{ *base }
+	// Audit is the audit trail.
+	Audit struct{ *base }
+	// Everywhere are the statements that reach across workspaces.
+	Everywhere struct{ *base }
 	// Alerts are the statements about alerts.
 	Alerts struct{ *base }
 	// Devices are those about devices.
@@ -103,8 +103,18 @@ type base struct {
 // workspaces, and what is known of the log, is of those in shard alone.
 func New(db DB, now func() rimewatch.Time, shard store.Shard, quotas store.Quotas) *Tables {
 	b := &base{db, now, shard, quotas}
-	return &Tables{b, Places{b}, Routing{b}, Outbox{b}, Records{b}, Alerts{b}, Devices{b}, Inlets{b}}
+	return &Tables{b, Places{b}, Alerts{b}, Devices{b}}
 }
+
+// Routing, Outbox, Records, Inlets and Audit implement store.Store.
+func (t *Tables) Routing() store.Routing { return Routing{t.base} }
+func (t *Tables) Outbox() store.Outbox   { return Outbox{t.base} }
+func (t *Tables) Records() store.Records { return Records{t.base} }
+func (t *Tables) Inlets() store.Inlets   { return Inlets{t.base} }
+func (t *Tables) Audit() store.Audit     { return Audit{t.base} }
+
+// Everywhere are the statements that reach across workspaces.
+func (t *Tables) Everywhere() Everywhere { return Everywhere{t.base} }
 
 // People implements store.Control.
 func (t Places) People() store.People { return whoComesIn{People(t), Access(t)} }

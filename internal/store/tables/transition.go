@@ -78,7 +78,7 @@ func (t Outbox) AlertTransitions(ctx context.Context, workspaceID, alertID int64
 }
 
 // AllTransitionsAfter implements store.Everywhere.
-func (t Outbox) AllTransitionsAfter(ctx context.Context, id int64, limit int) (list []rimewatch.AlertTransition, err error) {
+func (t Everywhere) AllTransitionsAfter(ctx context.Context, id int64, limit int) (list []rimewatch.AlertTransition, err error) {
 	err = t.read(ctx, func(conn Conn) (err error) {
 		list, err = transitions(conn, "WHERE id > ?"+t.and("workspace_id")+" ORDER BY id LIMIT ?", id, limit)
 		return err

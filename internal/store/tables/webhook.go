@@ -91,7 +91,7 @@ func (t Outbox) Webhooks() store.Resource[rimewatch.Webhook] {
 }
 
 // AllWebhooks implements store.Everywhere.
-func (t Outbox) AllWebhooks(ctx context.Context) ([]rimewatch.Webhook, error) {
+func (t Everywhere) AllWebhooks(ctx context.Context) ([]rimewatch.Webhook, error) {
 	return webhookTable.all(ctx, t.base, "enabled = 1"+t.and("workspace_id")+" ORDER BY id")
 }
 
@@ -183,8 +183,8 @@ func noteHook(conn Conn, workspaceID, id int64, h *rimewatch.ChannelHealth) erro
 }
 
 // ExpireWebhookLog deletes the deliveries to webhooks that are no longer kept.
-func (t Outbox) ExpireWebhookLog(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
-	list, err := t.Webhooks().List(ctx, workspaceID)
+func (t Places) ExpireWebhookLog(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
+	list, err := Outbox{t.base}.Webhooks().List(ctx, workspaceID)
 	for i := range list {
 		if err != nil {
 			return err
