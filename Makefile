@@ -5,7 +5,7 @@ export CGO_ENABLED = 0
 # A program with the race detector otherwise sleeps a second before it ends.
 export GORACE = atexit_sleep_ms=0
 
-.PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest vet lint gate browser screenshots \
+.PHONY: all build run ui ui-test ui-every test test-long test-raced test-plain test-rest lint gate browser screenshots \
 	sdk chromium headless-shell firefox postgres mosquitto haproxy python explore drawn fuzz bench profile evaluate pictures release fleet kill9 faults cluster-faults cluster-patroni clean
 all: build
 
@@ -73,7 +73,7 @@ test-plain:
 	$(GO) test $(FAST) $(filter-out $(RACED:./%=github.com/rimewatch/rimewatch/%),$(shell $(GO) list ./...))
 	cd lab && $(GO) test $(FAST) ./...
 
-test-rest: vet lint $(if $(NPM),ui-test browser) gate
+test-rest: lint $(if $(NPM),ui-test browser) gate
 
 test-long: export RIMEWATCH_TESTS = long
 test-long: postgres mosquitto haproxy sdk $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
@@ -82,12 +82,10 @@ test-long: postgres mosquitto haproxy sdk $(if $(NPM),chromium firefox ui-every)
 	@# -count=1: what they read lies outside of their modules, where go test does not see that it has changed.
 	for tool in release chart dashboard compose; do (cd tools/$$tool && $(GO) test -count=1 ./...) || exit 1; done
 
-vet:
-	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
-	$(GO) vet ./... && cd lab && $(GO) vet ./...
-
 # The linters are a module of their own: their two hundred dependencies are not the product's.
-lint: ## every linter of .golangci.yml, the workflows, and functions that nothing calls
+lint: ## formatting, every linter of .golangci.yml (vet is one of them), the workflows, and functions that nothing calls
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo 'not formatted:'; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	cd lab && $(GO) vet ./...
 	$(GO) tool -modfile=tools/lint/go.mod golangci-lint run --allow-parallel-runners ./...
 	$(GO) tool -modfile=tools/lint/go.mod actionlint
 	@dead=$$($(GO) tool -modfile=tools/lint/go.mod deadcode -test ./...) && test -z "$$dead" || { echo "nothing calls:"; echo "$$dead"; exit 1; }
