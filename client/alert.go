@@ -56,7 +56,7 @@ type Alert struct {
 	CaseID             *int64                `json:"case_id"`     // that it is in; nil in lists and events, and when it is in none
 }
 
-// Escalation is who has been told of an alert, and who is told next unless somebody acknowledges it.
+// Escalation lists the recipients of an alert so far, and the next ones unless somebody acknowledges it.
 type Escalation struct {
 	Level  int            `json:"level"` // steps of its route that have been taken
 	Told   []Told         `json:"told"`
@@ -64,7 +64,7 @@ type Escalation struct {
 	Next   []Recipient    `json:"next"`
 }
 
-// Recipient is somebody, or something, that is told of alerts.
+// Recipient is a person, a group or a program that is notified of alerts.
 type Recipient struct {
 	Kind string `json:"kind"` // member or channel
 	ID   int64  `json:"id"`

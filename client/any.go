@@ -13,7 +13,7 @@ type Request struct {
 	Query        url.Values
 	Body         any    // written as JSON; nil = none
 	IfMatch      string // ETag of an earlier answer: CodePreconditionFailed when the thing was changed since
-	// Merge changes only what the body of a PATCH names, labels too, and removes what is null (RFC 7396).
+	// Merge changes only the members in the body of a PATCH, labels too, and removes those that are null (RFC 7396).
 	Merge bool
 }
 

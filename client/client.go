@@ -135,7 +135,7 @@ func post(path string) *call {
 	return &call{method: http.MethodPost, path: "/api/v1" + path}
 }
 
-// remove deletes what a path names.
+// remove deletes the thing of a path.
 func remove(ctx context.Context, c *Client, path string) error {
 	call := get(path, nil)
 	call.method = http.MethodDelete
@@ -143,7 +143,7 @@ func remove(ctx context.Context, c *Client, path string) error {
 	return err
 }
 
-// orEnded is the query of a list that leaves out what has ended, unless asked.
+// orEnded returns the query of a list that leaves out ended things, unless asked.
 func orEnded(ended bool) url.Values {
 	q := url.Values{}
 	if ended {
@@ -245,7 +245,7 @@ func drain(resp *http.Response) {
 	_ = resp.Body.Close()
 }
 
-// errNotTheAPI means that whoever answered with success is not the service.
+// errNotTheAPI means that a server answered with success that is not the service.
 var errNotTheAPI = errors.New("the answer is not in the form of the API")
 
 // maxAnswer bounds an answer that is read as a whole.

@@ -66,7 +66,7 @@ type Device struct {
 	UpdatedAt          rimewatch.Time           `json:"updated_at"`
 }
 
-// DeviceSilence is what a device's silence is judged by.
+// DeviceSilence are the criteria of a device's silence.
 type DeviceSilence struct {
 	By          string `json:"by"`            // declared, interval, kind, learned, alarm_delay or default
 	UsuallyS    int    `json:"usually_s"`     // within which it usually reports again, 0 = not known
@@ -74,7 +74,7 @@ type DeviceSilence struct {
 	AlarmDelayS int    `json:"alarm_delay_s"` // after which too warm goods are alerted for, 0 = no limits
 }
 
-// ZoneState is what a device's product zone does while no alert is raised.
+// ZoneState is the state of a device's product zone while no alert is raised.
 type ZoneState struct {
 	OutOfLimitsSince rimewatch.Time `json:"out_of_limits_since"` // 0 = it is within its limits
 	AlertAt          rimewatch.Time `json:"alert_at"`            // if it stays out; 0 = none is to come
@@ -82,7 +82,7 @@ type ZoneState struct {
 	BackBy           rimewatch.Time `json:"back_by"` // when the defrost is usually over; 0 = not known
 }
 
-// ClockState is what is wrong with a device's clock. Alerts allow for it; readings keep
+// ClockState is the error of a device's clock. Alerts allow for it; readings keep
 // the times that the device sent.
 type ClockState struct {
 	OffsetS float64 `json:"offset_s"` // s that it is ahead, below 0 behind
@@ -95,7 +95,7 @@ type MaintenanceState struct {
 	Reason string         `json:"reason"`
 }
 
-// CalibrationState is what a device's calibrations come to.
+// CalibrationState is the state of a device's calibrations.
 type CalibrationState struct {
 	DueAt   rimewatch.Time `json:"due_at"` // of the first of its probes
 	Overdue bool           `json:"overdue"`
@@ -109,7 +109,7 @@ type DeviceOffset struct {
 	Add   float64        `json:"add"`
 }
 
-// DeviceHealth is a device's health score and what takes points from it.
+// DeviceHealth is a device's health score and its drivers.
 type DeviceHealth struct {
 	Score   *float64       `json:"score"` // 0–100; nil while the device is not judged
 	Drivers []HealthDriver `json:"drivers"`
@@ -143,7 +143,7 @@ type HealthDriver struct {
 	Text       string  `json:"text"`
 }
 
-// DeviceFields are what people set on a device. Nil fields stay as they are, or
+// DeviceFields are the settings of a device. Nil fields stay as they are, or
 // get their defaults in a new device.
 type DeviceFields struct {
 	Name               *string                   `json:"name,omitempty"`
@@ -160,7 +160,7 @@ type DeviceFields struct {
 	Habit              *string                   `json:"habit,omitempty"`  // sleeps or lorawan
 	Limits             *rimewatch.LimitOverrides `json:"limits,omitempty"` // only the limits named change
 
-	// ConfirmLoosening lets Limits be looser than is safe for what the device keeps.
+	// ConfirmLoosening lets Limits be looser than is safe for the device's goods.
 	ConfirmLoosening bool `json:"confirm_loosening,omitempty"`
 
 	// Reset names the fields, as on the wire, that go back to their defaults.
@@ -254,7 +254,7 @@ func (c *Client) CreateDevice(ctx context.Context, serial string, f DeviceFields
 	return one[Device](ctx, c, call, "device")
 }
 
-// UpdateDevice changes what f names.
+// UpdateDevice changes the fields that f sets.
 func (c *Client) UpdateDevice(ctx context.Context, serial string, f DeviceFields) (Device, error) {
 	return one[Device](ctx, c, send(http.MethodPatch, devicePath(serial), f, true), "device")
 }
@@ -267,7 +267,7 @@ func (c *Client) DeleteDevice(ctx context.Context, serial string) (Device, error
 	return one[Device](ctx, c, call, "device")
 }
 
-// ImportResult is what an import did, or would do.
+// ImportResult is the result of an import, or of its dry run.
 type ImportResult struct {
 	Rows    []ImportRow `json:"rows"`
 	Created int         `json:"created"`
@@ -276,13 +276,13 @@ type ImportResult struct {
 	Errors  int         `json:"errors"`
 }
 
-// ImportRow is what became of one row.
+// ImportRow is the outcome of one row.
 type ImportRow struct {
 	Row      int      `json:"row"` // line of the file; the header is line 1
 	Serial   string   `json:"serial"`
 	Action   string   `json:"action"` // create, update, skip or error
 	Errors   []string `json:"errors"`
-	Warnings []string `json:"warnings"` // what is imported and probably not intended, such as an unknown equipment type
+	Warnings []string `json:"warnings"` // of probable mistakes in imported rows, such as an unknown equipment type
 }
 
 // ImportDevices creates and updates devices from CSV. With dryRun it only reports
@@ -293,7 +293,7 @@ func (c *Client) ImportDevices(ctx context.Context, csv []byte, dryRun bool) (Im
 
 // ImportOptions of an import of devices.
 type ImportOptions struct {
-	DryRun           bool // only report what it would do
+	DryRun           bool // only report the result
 	ConfirmLoosening bool // let rows loosen safety limits
 }
 
@@ -312,7 +312,7 @@ func (c *Client) ImportDevicesWith(ctx context.Context, csv []byte, o ImportOpti
 	return fetch[ImportResult](ctx, c, call)
 }
 
-// Heartbeat is what a device may say of itself. Nil and empty fields are not sent.
+// Heartbeat is a device's report of itself. Nil and empty fields are not sent.
 type Heartbeat struct {
 	Status             rimewatch.Status `json:"status,omitempty"` // Offline announces a planned shutdown
 	SentAt             rimewatch.Time   `json:"sent_at,omitempty"`

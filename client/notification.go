@@ -44,7 +44,7 @@ func (c *Client) AlertDeliveries(ctx context.Context, id int64) ([]Delivery, err
 	return one[[]Delivery](ctx, c, get(alertPath(id)+"/deliveries", nil), "deliveries")
 }
 
-// AlertMatch narrows what a silence is about. Empty lists match everything; all
+// AlertMatch selects the alerts of a silence. Empty lists match everything; all
 // filled ones must match.
 type AlertMatch struct {
 	Severities     []rimewatch.Severity  `json:"severities,omitempty"`
@@ -66,7 +66,7 @@ type Silence struct {
 	Active    bool           `json:"active"`
 }
 
-// NewSilence is what people set on a silence. An empty Match silences everything,
+// NewSilence are the settings of a silence. An empty Match silences everything,
 // an absent StartsAt is now, EndsAt is needed: at most 30 days later.
 type NewSilence struct {
 	Match    AlertMatch     `json:"match"`

@@ -8,10 +8,10 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// DevicePrediction is what is predicted for a device, and why.
+// DevicePrediction is the prediction for a device, with its reasons.
 type DevicePrediction struct {
 	State             string                `json:"state"` // learning, watching, alarmed or not_judged
-	Phase             string                `json:"phase"` // what the unit does
+	Phase             string                `json:"phase"` // of the unit's cycle
 	LearningSince     rimewatch.Time        `json:"learning_since"`
 	Relearning        rimewatch.Relearning  `json:"relearning"`    // why learning began again, "" for a new unit
 	LearnedHours      int                   `json:"learned_hours"` // with steady running
@@ -54,7 +54,7 @@ type Departure struct {
 	Expected  float64 `json:"expected"`
 }
 
-// Baseline is what a measure shows on a unit while it is well.
+// Baseline is a measure's usual course on a healthy unit.
 type Baseline struct {
 	Metric    string  `json:"metric"`
 	Unit      string  `json:"unit"`
@@ -73,20 +73,20 @@ type FeedbackCounts struct {
 	Normal     int `json:"normal"`
 }
 
-// Prediction returns what is predicted for a device: rimewatch.CodeDeviceNotFound.
+// Prediction returns the prediction for a device: rimewatch.CodeDeviceNotFound.
 func (c *Client) Prediction(ctx context.Context, serial string) (DevicePrediction, error) {
 	return one[DevicePrediction](ctx, c, get(devicePath(serial)+"/prediction", nil), "prediction")
 }
 
-// VerdictCounts are predictions by what people said of them.
+// VerdictCounts are predictions by people's verdicts.
 type VerdictCounts struct {
 	Predictions int `json:"predictions"` // the sum of the others
 	Useful      int `json:"useful"`
 	Fixed       int `json:"fixed"`
 	FalseAlarm  int `json:"false_alarm"`
 	Normal      int `json:"normal"`     // not as it was, and that is how it ought to be
-	Open        int `json:"open"`       // not over, and nobody has judged them
-	Unanswered  int `json:"unanswered"` // over, and nobody has judged them
+	Open        int `json:"open"`       // not over, without a verdict
+	Unanswered  int `json:"unanswered"` // over, without a verdict
 }
 
 // QualityCounts are the predictions of one fault on one type of equipment by one
@@ -98,7 +98,7 @@ type QualityCounts struct {
 	VerdictCounts
 }
 
-// PredictionQuality is what people said of all predictions.
+// PredictionQuality counts people's verdicts on all predictions.
 type PredictionQuality struct {
 	Total  VerdictCounts   `json:"total"`
 	Counts []QualityCounts `json:"counts"` // those with the most predictions first

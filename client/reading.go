@@ -19,7 +19,7 @@ import (
 // MaxBatch is how many readings one batch may hold.
 const MaxBatch = 10_000
 
-// Measurements are what a reading may hold; nil is absent.
+// Measurements are the measurements of a reading; nil is absent.
 type Measurements struct {
 	ProductZoneTemp         *float64 `json:"product_zone_temp,omitempty"`         // °C
 	CompressorDischargeTemp *float64 `json:"compressor_discharge_temp,omitempty"` // °C
@@ -69,7 +69,7 @@ func (m *Measurements) fields() [rimewatch.MaxFields]any {
 	}
 }
 
-// Set stores one measurement; what is an integer is rounded.
+// Set stores one measurement; those that are integers are rounded.
 func (m *Measurements) Set(f rimewatch.Field, v float64) {
 	switch p := m.fields()[f].(type) {
 	case **float64:
@@ -94,7 +94,7 @@ func (m *Measurements) Value(f rimewatch.Field) (v float64, ok bool) {
 	return 0, false
 }
 
-// MeasurementsOf is what a reading of the domain measured. A sensor in Faults
+// MeasurementsOf returns the measurements of a reading of the domain. A sensor in Faults
 // is sent as −127, which is how a real one says that it is broken.
 func MeasurementsOf(r *rimewatch.Reading) Measurements {
 	var m Measurements
@@ -138,7 +138,7 @@ type StoredReading struct {
 
 // PostReading stores one reading. When it returns nil, the reading is durable.
 // duplicate reports whether a reading of this device and moment was there before;
-// stored is that one then. One whose device nobody has registered may be Held.
+// stored is that one then. One of an unregistered device may be Held.
 // rimewatch.CodeUnknownDevice, CodeValidationFailed.
 func (c *Client) PostReading(ctx context.Context, r Reading) (stored StoredReading, duplicate bool, err error) {
 	call := send(http.MethodPost, "/readings", r, r.RecordedAt != 0)
@@ -167,7 +167,7 @@ type BatchResult struct {
 // BatchRejected is one item that was not stored.
 type BatchRejected struct {
 	Index  int                 `json:"index"`  // place in the batch, from 0
-	Status int                 `json:"status"` // what the item would have got alone
+	Status int                 `json:"status"` // of the item by itself
 	Code   rimewatch.Code      `json:"code"`
 	Fields map[string][]string `json:"fields"`
 }
@@ -225,7 +225,7 @@ func timed(readings []Reading) bool {
 	return true
 }
 
-// LatestReading is the newest reading of a device with what people want to know
+// LatestReading is the newest reading of a device with the facts that people want to know
 // of the device.
 type LatestReading struct {
 	StoredReading
@@ -402,7 +402,7 @@ type Aggregate struct {
 	Min      float64 `json:"min"`
 	Avg      float64 `json:"avg"` // not of a counter
 	Max      float64 `json:"max"`
-	Increase float64 `json:"increase"` // of a counter: what it counted in the step
+	Increase float64 `json:"increase"` // of a counter, in the step
 }
 
 // Bucket is the aggregate of the readings in one step of time.

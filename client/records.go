@@ -31,10 +31,10 @@ type Excursion struct {
 	CaseID        int64                    `json:"case_id"`       // that it is in, 0 = in none
 }
 
-// Records are the calls about what inspectors ask for.
+// Records are the calls about records for inspectors.
 type Records struct{ c *Client }
 
-// Records returns the calls about what inspectors ask for.
+// Records returns the calls about records for inspectors.
 func (c *Client) Records() Records { return Records{c} }
 
 // Excursions lists those of a span, oldest first, those that last at the end.
@@ -47,7 +47,7 @@ func (x Records) Excursions(ctx context.Context, serial string, from, to rimewat
 	return one[[]Excursion](ctx, x.c, get("/excursions", q), "excursions")
 }
 
-// CorrectiveAction is what people did about an alert, or to a device without one.
+// CorrectiveAction is a record of work because of an alert, or on a device without one.
 type CorrectiveAction struct {
 	ID           int64          `json:"id"`
 	AlertID      int64          `json:"alert_id"`     // 0 = about none
@@ -59,7 +59,7 @@ type CorrectiveAction struct {
 	CorrectiveActionFields
 }
 
-// CorrectiveActionFields are what people record. PerformedBy, Cause and
+// CorrectiveActionFields are the fields of a corrective action. PerformedBy, Cause and
 // Action are needed. VerifiedBy is answered, never sent: people verify, signed in.
 type CorrectiveActionFields struct {
 	PerformedAt      rimewatch.Time        `json:"performed_at,omitempty"` // 0 = now
@@ -73,12 +73,12 @@ type CorrectiveActionFields struct {
 	RepairReference  string                `json:"repair_reference,omitempty"`
 }
 
-// RecordCorrectiveAction records what was done about an alert.
+// RecordCorrectiveAction records a corrective action for an alert.
 func (x Records) RecordCorrectiveAction(ctx context.Context, alertID int64, f CorrectiveActionFields) (CorrectiveAction, error) {
 	return one[CorrectiveAction](ctx, x.c, send(http.MethodPost, alertPath(alertID)+"/corrective-action", f, false), "corrective_action")
 }
 
-// WorkFields are what people record of what was done to a device. PerformedBy
+// WorkFields are the fields of a record of work on a device. PerformedBy
 // and Action are needed.
 type WorkFields struct {
 	PerformedAt     rimewatch.Time `json:"performed_at,omitempty"` // 0 = now
@@ -95,12 +95,12 @@ type WorkFields struct {
 	Product          string                `json:"product,omitempty"`
 }
 
-// RecordWork records what was done to a device without an alert.
+// RecordWork records work on a device without an alert.
 func (x Records) RecordWork(ctx context.Context, serial string, f WorkFields) (CorrectiveAction, error) {
 	return one[CorrectiveAction](ctx, x.c, send(http.MethodPost, devicePath(serial)+"/corrective-actions", f, false), "corrective_action")
 }
 
-// Work lists what was done to a device, about its alerts and without one. from
+// Work lists the work on a device, with and without alerts. from
 // and to 0 = the last 90 days.
 func (x Records) Work(ctx context.Context, serial string, from, to rimewatch.Time) ([]CorrectiveAction, error) {
 	q := url.Values{}
@@ -109,7 +109,7 @@ func (x Records) Work(ctx context.Context, serial string, from, to rimewatch.Tim
 	return one[[]CorrectiveAction](ctx, x.c, get(devicePath(serial)+"/corrective-actions", q), "corrective_actions")
 }
 
-// CorrectiveActions lists what was done about an alert.
+// CorrectiveActions lists the corrective actions for an alert.
 func (x Records) CorrectiveActions(ctx context.Context, alertID int64) ([]CorrectiveAction, error) {
 	return one[[]CorrectiveAction](ctx, x.c, get(alertPath(alertID)+"/corrective-actions", nil), "corrective_actions")
 }
@@ -123,8 +123,8 @@ type Calibration struct {
 	CalibrationFields
 }
 
-// CalibrationFields are what people record of a calibration. Method, Reference,
-// AsFound and PerformedBy are needed; what else is absent gets its default.
+// CalibrationFields are the fields of a calibration. Method, Reference,
+// AsFound and PerformedBy are needed; other absent fields get their defaults.
 type CalibrationFields struct {
 	Field          string         `json:"field,omitempty"` // "" = product_zone_temp
 	Method         string         `json:"method"`          // ice_point, reference_probe, certificate or other
@@ -160,7 +160,7 @@ const (
 	FormatPDF  = "pdf"
 )
 
-// TemperatureLogQuery selects what a temperature log covers. From and To are RFC
+// TemperatureLogQuery selects the content of a temperature log. From and To are RFC
 // 3339 times or dates, which begin at midnight of the site; "" = the last 30
 // days.
 type TemperatureLogQuery struct {

@@ -34,7 +34,7 @@ type Source struct {
 	UpdatedAt            rimewatch.Time  `json:"updated_at"`
 }
 
-// Received is what came from a source since the service started.
+// Received counts the payloads and readings of a source since the service started.
 type Received struct {
 	Payloads      int64     `json:"payloads"`
 	Accepted      int64     `json:"accepted"` // readings, like the others
@@ -48,7 +48,7 @@ type Received struct {
 
 // LeftOut is a value that was not stored as a measurement.
 type LeftOut struct {
-	ExternalID string         `json:"external_id"` // what the sender calls itself
+	ExternalID string         `json:"external_id"` // the sender's own name
 	Field      string         `json:"field"`
 	Value      string         `json:"value"` // as it was sent, shortened
 	Reason     string         `json:"reason"`
@@ -134,7 +134,7 @@ func (x Sources) AddKey(ctx context.Context, source int64, name string) (GivenKe
 
 func keyPath(id int64) string { return "/source-keys/" + strconv.FormatInt(id, 10) }
 
-// NameKey sets the name of a key: whoever has it.
+// NameKey sets the name of a key, such as that of its holder.
 func (x Sources) NameKey(ctx context.Context, id int64, name string) (SourceKey, error) {
 	return one[SourceKey](ctx, x.c, send(http.MethodPatch, keyPath(id), map[string]any{"name": name}, true), "source_key")
 }
@@ -144,7 +144,7 @@ func (x Sources) ReplaceKey(ctx context.Context, id int64) (GivenKey, error) {
 	return fetch[GivenKey](ctx, x.c, post(keyPath(id)+"/replace"))
 }
 
-// RevokeKey deletes a key: what sends with it is refused from then on.
+// RevokeKey deletes a key: its senders are refused from then on.
 func (x Sources) RevokeKey(ctx context.Context, id int64) error {
 	return remove(ctx, x.c, keyPath(id))
 }
@@ -161,7 +161,7 @@ func (x Sources) Templates(ctx context.Context) ([]SourceTemplate, error) {
 	return one[[]SourceTemplate](ctx, x.c, get("/source-templates", nil), "templates")
 }
 
-// HeldSender is a sender of whom payloads wait.
+// HeldSender is a sender with waiting payloads.
 type HeldSender struct {
 	ExternalID      string          `json:"external_id"`
 	Label           string          `json:"label"`
@@ -210,7 +210,7 @@ type SenderBinding struct {
 	Fields        json.RawMessage `json:"fields,omitempty"`         // which value is which measurement; nil = as the template says
 }
 
-// SourceOutcome counts what became of payloads.
+// SourceOutcome counts the outcomes of payloads.
 type SourceOutcome struct {
 	Accepted   int      `json:"accepted"`
 	Duplicates int      `json:"duplicates"`
@@ -221,7 +221,7 @@ type SourceOutcome struct {
 	Problems   []string `json:"problems"`
 }
 
-// Bind accepts senders, and stores what waited of them.
+// Bind accepts senders, and stores their waiting payloads.
 func (x Sources) Bind(ctx context.Context, source string, list []SenderBinding) (SourceOutcome, error) {
 	call := send(http.MethodPost, sourcePath(source)+"/bind", map[string]any{"bindings": list}, true)
 	return fetch[SourceOutcome](ctx, x.c, call)
@@ -265,13 +265,13 @@ func (x Sources) Unbind(ctx context.Context, source, externalID, serial string) 
 	return err
 }
 
-// Replay reads again what waits of a sender.
+// Replay reads the waiting payloads of a sender again.
 func (x Sources) Replay(ctx context.Context, source, externalID string) (SourceOutcome, error) {
 	return fetch[SourceOutcome](ctx, x.c, &call{method: http.MethodPost, path: "/api/v1" + sourcePath(source) + "/replay",
 		query: url.Values{"external_id": {externalID}}, idempotent: true})
 }
 
-// DropHeld deletes what waits of a sender and returns how many payloads that were.
+// DropHeld deletes the waiting payloads of a sender and returns their number.
 func (x Sources) DropHeld(ctx context.Context, source, externalID string) (int, error) {
 	data, err := fetch[struct {
 		Deleted int `json:"deleted"`

@@ -36,7 +36,7 @@ type Subscription struct {
 	Severity      rimewatch.Severity  // alerts
 	Type          rimewatch.AlertType // alerts
 	// Since is the ID of the last event that was dealt with, of an earlier stream:
-	// what happened since then comes first, if it is not too long ago.
+	// events since then come first, if they are not too old.
 	Since string
 }
 
@@ -255,7 +255,7 @@ func (sub *Subscription) message(id int) any {
 	}{"subscribe", id, sub.Channel, filter{sub.Serials, sub.SiteID, sub.EquipmentType, sub.Severity, sub.Type}, sub.Since}
 }
 
-// streamMessage is what the service says.
+// streamMessage is a message of the service.
 type streamMessage struct {
 	Op        string         `json:"op"`
 	Channel   Channel        `json:"channel"`
@@ -304,7 +304,7 @@ func (s *streamer) take(b []byte) error {
 		s.since(m.Channel, id)
 		return err
 	}
-	return nil // what a later version may say
+	return nil // a message of a later version
 }
 
 func (s *streamer) since(c Channel, id string) {

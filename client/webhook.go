@@ -10,11 +10,11 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// Webhook is where events are sent. VerifyWebhook holds what arrives there against the secret.
+// Webhook is a receiver of events. VerifyWebhook checks its requests against the secret.
 type Webhook struct {
 	ID             int64          `json:"id"`
 	Description    string         `json:"description"`
-	URL            string         `json:"url"` // without what may be secret in it
+	URL            string         `json:"url"` // without its parts that may be secret
 	Types          []string       `json:"types"`
 	SiteIDs        []int64        `json:"site_ids"` // nil = all
 	Headers        []string       `json:"headers"`  // their names
@@ -31,7 +31,7 @@ type Webhook struct {
 	UpdatedAt      rimewatch.Time `json:"updated_at"`
 }
 
-// WebhookFields are what is set on a webhook. Nil leaves a field as it is, or at its default.
+// WebhookFields are the settings of a webhook. Nil leaves a field as it is, or at its default.
 type WebhookFields struct {
 	URL         *string           `json:"url,omitempty"`
 	Secret      *string           `json:"secret,omitempty"` // for Create alone; nil = a new one
@@ -87,7 +87,7 @@ func (x Webhooks) Get(ctx context.Context, id int64) (Webhook, error) {
 	return one[Webhook](ctx, x.c, get(webhookPath(id), nil), "webhook")
 }
 
-// Create makes a webhook, which is sent what happens from now on, and returns its secret, which is given out
+// Create makes a webhook, which is sent the events from now on, and returns its secret, which is given out
 // this once.
 func (x Webhooks) Create(ctx context.Context, f WebhookFields) (w Webhook, secret string, err error) {
 	made, err := fetch[secretWebhook](ctx, x.c, send(http.MethodPost, "/webhooks", f, false))
@@ -109,7 +109,7 @@ func (x Webhooks) Ping(ctx context.Context, id int64) (EventDelivery, error) {
 	return one[EventDelivery](ctx, x.c, post(webhookPath(id)+"/ping"), "delivery")
 }
 
-// Deliveries yields what was sent to a webhook, the newest first.
+// Deliveries yields the deliveries to a webhook, the newest first.
 func (x Webhooks) Deliveries(ctx context.Context, id int64) iter.Seq2[EventDelivery, error] {
 	return all(ctx, largestPage, func(ctx context.Context, p Page) ([]EventDelivery, Pagination, error) {
 		q := url.Values{}
@@ -122,7 +122,7 @@ func (x Webhooks) Deliveries(ctx context.Context, id int64) iter.Seq2[EventDeliv
 	})
 }
 
-// Replay sends a webhook again what happened from an event on: its id, a cursor of the feed, or an RFC 3339 time.
+// Replay sends a webhook the events from one on again: its id, a cursor of the feed, or an RFC 3339 time.
 func (x Webhooks) Replay(ctx context.Context, id int64, from string) (Webhook, error) {
 	return one[Webhook](ctx, x.c, send(http.MethodPost, webhookPath(id)+"/replay", map[string]any{"from": from}, false), "webhook")
 }

@@ -29,7 +29,7 @@ type Summary struct {
 	Paperwork             *Paperwork     `json:"paperwork"` // nil in the stream
 }
 
-// Paperwork is what waits for documentation.
+// Paperwork counts the cases that wait for documentation.
 type Paperwork struct {
 	Cases    int            `json:"cases"`
 	OldestAt rimewatch.Time `json:"oldest_at"` // when the oldest of them began, 0 without one
@@ -42,7 +42,7 @@ type Paperwork struct {
 type Coverage struct {
 	Reachable  bool          `json:"reachable"` // at every site that has a device
 	Anywhere   bool          `json:"anywhere"`  // at one at least
-	Count      int           `json:"count"`     // of the sites where nobody would be
+	Count      int           `json:"count"`     // of the sites without anyone to notify
 	Without    []CoverageGap `json:"sites_without"`
 	Reason     *string       `json:"reason"`      // no_channel, off, failing, untested, no_route, silenced, or a later one
 	ReachesYou *bool         `json:"reaches_you"` // an enabled channel is that of the person who asks alone; nil for a token
@@ -50,7 +50,7 @@ type Coverage struct {
 	Silences   []Hold        `json:"silences"`
 }
 
-// RotaGaps are the spans during which nobody of a rota is on duty.
+// RotaGaps are the spans without anyone of a rota on duty.
 type RotaGaps struct {
 	ID      int64     `json:"id"`
 	Name    string    `json:"name"`
@@ -59,13 +59,13 @@ type RotaGaps struct {
 	Gaps    []DutyGap `json:"gaps"`
 }
 
-// DutyGap is a span during which nobody is on duty.
+// DutyGap is a span without anyone on duty.
 type DutyGap struct {
 	From rimewatch.Time `json:"from"`
 	To   rimewatch.Time `json:"to"`
 }
 
-// CoverageGap is a site where nobody would be notified.
+// CoverageGap is a site without anyone to notify.
 type CoverageGap struct {
 	ID     *int64 `json:"id"` // nil: the devices without a site
 	Name   string `json:"name"`
@@ -111,7 +111,7 @@ type Site struct {
 	UpdatedAt rimewatch.Time `json:"updated_at"`
 }
 
-// SiteFields are what people set on a site. Nil fields stay as they are.
+// SiteFields are the settings of a site. Nil fields stay as they are.
 type SiteFields struct {
 	Name     *string `json:"name,omitempty"`
 	TimeZone *string `json:"timezone,omitempty"`
@@ -136,7 +136,7 @@ func (x Sites) Create(ctx context.Context, f SiteFields) (Site, error) {
 
 func sitePath(id int64) string { return "/sites/" + strconv.FormatInt(id, 10) }
 
-// Update changes what f names.
+// Update changes the fields that f sets.
 func (x Sites) Update(ctx context.Context, id int64, f SiteFields) (Site, error) {
 	return one[Site](ctx, x.c, send(http.MethodPatch, sitePath(id), f, true), "site")
 }

@@ -30,7 +30,7 @@ A second run changes nothing. Secrets come from the environment: write $NAME. Wh
   rimewatch apply -f fleet.yaml --dry-run`
 }
 
-// Run makes the workspace what the file says.
+// Run brings the workspace to the state of the file.
 func (c *applyCmd) Run(ctx context.Context, s streams) error {
 	document, err := os.ReadFile(c.File)
 	if err != nil {

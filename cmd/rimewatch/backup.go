@@ -27,7 +27,7 @@ func (backupCmd) Help() string {
   rimewatch backup --data /var/lib/rimewatch /backup/rimewatch-$(date +%F).db`
 }
 
-// Run writes the copy beside its place first.
+// Run writes the copy under another name first.
 func (c *backupCmd) Run(ctx context.Context, s streams) error {
 	if err := c.mustExist(); err != nil {
 		return err
@@ -96,7 +96,7 @@ func mayCreate(path string) error {
 	return errors.Join(f.Close(), removeFile(path))
 }
 
-// mayRead refuses what is no file.
+// mayRead refuses everything but files.
 func mayRead(path string) error {
 	switch info, err := os.Stat(path); {
 	case err != nil:

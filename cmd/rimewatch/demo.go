@@ -69,7 +69,7 @@ func (c *demoCmd) Run(ctx context.Context, s streams) (err error) {
 	return d.Run(ctx)
 }
 
-// defaultSettings are those of a server that nobody has configured.
+// defaultSettings returns the settings of a server without any configuration.
 func defaultSettings() (config.Serve, error) {
 	var c struct{ config.Serve }
 	k, err := newDefaults(&c)

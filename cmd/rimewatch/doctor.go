@@ -46,7 +46,7 @@ const (
 	wrong   grade = "problem"
 )
 
-// finding is what one check found.
+// finding is the result of one check.
 type finding struct {
 	Check string `json:"check"`
 	Grade grade  `json:"status"`
@@ -242,7 +242,7 @@ func (d *diagnosis) examinePeople(users, provided, breakGlass int, ownerless []s
 	}
 }
 
-// examineDatabase asks a PostgreSQL server what a file would show by itself.
+// examineDatabase asks a PostgreSQL server for the facts that a file would show by itself.
 func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimewatch.Time) {
 	d.Data = ""
 	in, err := postgres.Inspect(ctx, c.Store, !c.Quick)
@@ -284,14 +284,14 @@ func (c *doctorCmd) examineDatabase(ctx context.Context, d *diagnosis, now rimew
 	}
 }
 
-// What is large and what is little, in bytes.
+// Bounds of large and little, in bytes.
 const (
 	largeWAL   = 256 << 20
 	littleDisk = 1 << 30
 	noDisk     = 100 << 20
 )
 
-// examineMemory reports whether what is remembered of the devices fits into memory.
+// examineMemory reports whether the states of the devices fit into memory.
 func examineMemory(d *diagnosis, devices int64) {
 	needed, budget := app.StateMemory(devices)
 	if needed > budget {

@@ -176,7 +176,7 @@ func (f *fleet) await(ctx context.Context, timer *time.Timer, at rimewatch.Time,
 	}
 }
 
-// visit lets a device report what is due.
+// visit has a device send its due reports.
 func (f *fleet) visit(ctx context.Context, d *reporter) {
 	if now := time.Now(); now.Sub(d.beat) >= heartbeatEvery(f.interval) {
 		d.beat = now

@@ -79,7 +79,7 @@ func (c *inletTestCmd) decode(body []byte) (*inlet.Result, error) {
 	return m.Decode(p, nil), nil
 }
 
-// explained adds to an error what is wrong with which field.
+// explained adds the complaints about fields to an error.
 func explained(err error) error {
 	var e *rimewatch.Error
 	if errors.As(err, &e) {

@@ -147,7 +147,7 @@ func (limitsSetCmd) Help() string {
   rimewatch limits set --device WIF-0001 temp_max=-17`
 }
 
-// Run sets the limits and prints what is in force then.
+// Run sets the limits and prints those in force then.
 func (c *limitsSetCmd) Run(ctx context.Context, s streams) error {
 	if err := c.check(); err != nil {
 		return err

@@ -2,7 +2,7 @@ package main
 
 import "golang.org/x/sys/unix"
 
-// freeBytes is what an ordinary user may still write to the file system.
+// freeBytes returns the bytes that an ordinary user may still write to the file system.
 func freeBytes(dir string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

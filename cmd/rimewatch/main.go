@@ -91,7 +91,7 @@ func start(args []string, s streams) int {
 	return run(args, s)
 }
 
-// Exit codes beside 0.
+// Exit codes other than 0.
 const (
 	exitFailed = 1
 	exitUsage  = 2

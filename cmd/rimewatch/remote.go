@@ -34,7 +34,7 @@ func (f *remoteFlags) connect() (*client.Client, error) {
 // finishWithin bounds calls that are on their way when a command is stopped.
 const finishWithin = 20 * time.Second
 
-// lingering outlives ctx for a while, so that what is on its way arrives.
+// lingering outlives ctx for a while, so that requests under way arrive.
 func lingering(ctx context.Context) (context.Context, context.CancelFunc) {
 	out, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(finishWithin, cancel) })

@@ -238,7 +238,7 @@ func (r *replay) post(ctx context.Context, rows []logfile.Row) error {
 	return nil
 }
 
-// measured returns what a reading of a file holds, as it is sent.
+// measured returns the measurements of a file's reading, as they are sent.
 func measured(r *rimewatch.Reading) (m client.Measurements) {
 	for f, v := range r.All() {
 		m.Set(f, v)

@@ -47,7 +47,7 @@ func (c *serveCmd) Run(ctx context.Context, s streams) error {
 	return app.Run(ctx, cfg)
 }
 
-// ignoreSIGPIPE keeps a server alive when whoever reads what it prints goes
+// ignoreSIGPIPE keeps a server alive when the reader of its output goes
 // away.
 func ignoreSIGPIPE() { signal.Ignore(syscall.SIGPIPE) }
 

@@ -20,7 +20,7 @@ func versionName() string {
 	return "dev"
 }
 
-// versionText is the version with what it was built from and for.
+// versionText returns the version with its revision and platform.
 func versionText() string {
 	revision, dirty := "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {
