@@ -114,11 +114,21 @@ const (
 type api struct {
 	*httpapi.API
 	Config
-	reportJobs reportJobs
-	cursors    httpapi.CursorCodec
-	orders     *httpapi.Resource[rimewatch.WorkOrder]
-	mails      *httpapi.Limiter // of orders, per workspace
-	decoding   chan struct{}    // holds one while an image is decoded: that takes up to 200 MB
+	cursors  httpapi.CursorCodec
+	decoding chan struct{} // holds one while an image is decoded: that takes up to 200 MB
+}
+
+// orders are the routes of work orders and of their links.
+type orders struct {
+	*api
+	resource *httpapi.Resource[rimewatch.WorkOrder]
+	mails    *httpapi.Limiter // per workspace
+}
+
+// reports are the routes of temperature logs.
+type reports struct {
+	*api
+	jobs reportJobs
 }
 
 // Routes returns the routes of records.
@@ -127,7 +137,9 @@ func Routes(cfg Config) httpapi.Part {
 		httpapi.Nullable[Doer](frame)
 		httpapi.Nullable[OrderResult](frame)
 		httpapi.Nullable[wire.Card](frame)
-		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1), mails: httpapi.NewLimiter(mailsPerMinute, mailBurst, "workspace")}
-		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.roundRoutes(), a.checkRoutes(), a.orderRoutes(), a.orderLinkRoutes(), a.reportRoutes(), a.standingRoutes(), a.logoRoutes())
+		a := &api{API: frame, Config: cfg, cursors: httpapi.CursorCodec{Key: cfg.CursorKey}, decoding: make(chan struct{}, 1)}
+		o := &orders{api: a, mails: httpapi.NewLimiter(mailsPerMinute, mailBurst, "workspace")}
+		r := &reports{api: a}
+		return slices.Concat(a.recordRoutes(), a.caseRoutes(), a.roundRoutes(), a.checkRoutes(), o.routes(), o.linkRoutes(), r.routes(), a.standingRoutes(), a.logoRoutes())
 	}
 }

@@ -101,7 +101,7 @@ func (j *reportJobs) change(job *reportJob, change func(*reportJob)) {
 	change(job)
 }
 
-func (a *api) startReport(c *httpapi.Call) error {
+func (a *reports) startReport(c *httpapi.Call) error {
 	q, err := a.reportQuery(c, report.Background)
 	if err != nil {
 		return err
@@ -109,17 +109,17 @@ func (a *api) startReport(c *httpapi.Call) error {
 	job := &reportJob{name: q.report.FileName(), ReportJob: ReportJob{
 		ID: rand.Text(), State: "running", Format: q.format, DevicesTotal: len(q.devices), ExpiresAt: c.Now + reportJobLife,
 	}}
-	if !a.reportJobs.add(q.workspace, job, c.Now) {
+	if !a.jobs.add(q.workspace, job, c.Now) {
 		return rimewatch.Errorf(rimewatch.CodeRateLimited, "%d reports are already being made.", reportJobsKept)
 	}
-	q.progress = func(done int) { a.reportJobs.change(job, func(j *reportJob) { j.DevicesDone = done }) }
+	q.progress = func(done int) { a.jobs.change(job, func(j *reportJob) { j.DevicesDone = done }) }
 	a.Background(func(ctx context.Context) { a.runReport(ctx, q, job) })
 	return a.answerReport(c, job.ID, http.StatusAccepted)
 }
 
-func (a *api) runReport(ctx context.Context, q *reportQuery, job *reportJob) {
+func (a *reports) runReport(ctx context.Context, q *reportQuery, job *reportJob) {
 	text, err := a.makeReport(ctx, q)
-	a.reportJobs.change(job, func(j *reportJob) {
+	a.jobs.change(job, func(j *reportJob) {
 		j.ExpiresAt = a.Now() + reportJobLife
 		if err != nil {
 			j.State, j.Error = "failed", httpapi.InLanguage(httpapi.AsError(err), q.report.Words.Language).Message
@@ -132,20 +132,20 @@ func (a *api) runReport(ctx context.Context, q *reportQuery, job *reportJob) {
 	}
 }
 
-func (a *api) reportJob(c *httpapi.Call) error {
+func (a *reports) reportJob(c *httpapi.Call) error {
 	return a.answerReport(c, c.R.PathValue("id"), http.StatusOK)
 }
 
-func (a *api) answerReport(c *httpapi.Call, id string, status int) error {
-	job := a.reportJobs.find(c.Workspace(), id, a.Now())
+func (a *reports) answerReport(c *httpapi.Call, id string, status int) error {
+	job := a.jobs.find(c.Workspace(), id, a.Now())
 	if job == nil {
 		return errReportGone()
 	}
 	return c.Data(status, ReportJobData{job.ReportJob})
 }
 
-func (a *api) reportFile(c *httpapi.Call) error {
-	job := a.reportJobs.find(c.Workspace(), c.R.PathValue("id"), a.Now())
+func (a *reports) reportFile(c *httpapi.Call) error {
+	job := a.jobs.find(c.Workspace(), c.R.PathValue("id"), a.Now())
 	if job == nil || job.State != "ready" {
 		return errReportGone()
 	}
@@ -156,7 +156,7 @@ func errReportGone() *rimewatch.Error {
 	return rimewatch.Errorf(rimewatch.CodeNotFound, "There is no such report, or it has expired.")
 }
 
-func (a *api) reportJobRoutes() []httpapi.Route {
+func (a *reports) jobRoutes() []httpapi.Route {
 	read := httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead)
 	return []httpapi.Route{
 		{

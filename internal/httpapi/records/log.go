@@ -31,7 +31,7 @@ type reportQuery struct {
 	progress  func(done int) // nil = none
 }
 
-func (a *api) temperatureLog(c *httpapi.Call) error {
+func (a *reports) temperatureLog(c *httpapi.Call) error {
 	q, err := a.reportQuery(c, waitedFor)
 	if err != nil {
 		return err
@@ -66,7 +66,7 @@ func (a *api) sendReport(c *httpapi.Call, format, name string, text []byte) erro
 
 // makeReport makes a report and returns its text. The place for making it is free
 // again before the text is sent: that may take as long as its reader likes.
-func (a *api) makeReport(ctx context.Context, q *reportQuery) (b *bytes.Buffer, err error) {
+func (a *reports) makeReport(ctx context.Context, q *reportQuery) (b *bytes.Buffer, err error) {
 	in := report.Request{Workspace: q.workspace, Report: &q.report, Devices: q.devices, Progress: q.progress}
 	err = a.Reports.Make(ctx, &in, func() (err error) {
 		b, err = a.writeReport(q)
@@ -75,7 +75,7 @@ func (a *api) makeReport(ctx context.Context, q *reportQuery) (b *bytes.Buffer, 
 	return b, err
 }
 
-func (a *api) writeReport(q *reportQuery) (*bytes.Buffer, error) {
+func (a *reports) writeReport(q *reportQuery) (*bytes.Buffer, error) {
 	r := &q.report
 	var b bytes.Buffer
 	var err error
@@ -110,7 +110,7 @@ func reportFormat(c *httpapi.Call) string {
 	return "json"
 }
 
-func (a *api) reportQuery(c *httpapi.Call, bounds report.Bounds) (*reportQuery, error) {
+func (a *reports) reportQuery(c *httpapi.Call, bounds report.Bounds) (*reportQuery, error) {
 	ctx := c.R.Context()
 	w, err := a.Auth().Workspace(ctx, c.Principal)
 	if err != nil {
@@ -139,7 +139,7 @@ func (a *api) reportQuery(c *httpapi.Call, bounds report.Bounds) (*reportQuery, 
 }
 
 // reportDevices finds the devices, and the site whose clock counts.
-func (a *api) reportDevices(c *httpapi.Call, q *reportQuery) error {
+func (a *reports) reportDevices(c *httpapi.Call, q *reportQuery) error {
 	ctx := c.R.Context()
 	site := c.Number("site_id", 0, wire.MaxCount)
 	if site != 0 {
@@ -212,16 +212,8 @@ func (q *reportQuery) settle(c *httpapi.Call) error {
 	return q.bounds.Check(len(q.devices), r.From, r.To)
 }
 
-func (a *api) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []CorrectiveAction {
-	out := make([]CorrectiveAction, len(list))
-	for i := range list {
-		out[i] = a.correctiveActionJSON(&list[i])
-	}
-	return out
-}
-
-func (a *api) reportRoutes() []httpapi.Route {
-	return append(a.reportJobRoutes(), httpapi.Route{
+func (a *reports) routes() []httpapi.Route {
+	return append(a.jobRoutes(), httpapi.Route{
 		Method: http.MethodGet, Path: "/v1/reports/temperature-log", Sited: true, ID: "temperature-log", Tag: "Records", Summary: "Get a temperature log for inspectors",
 		Access: httpapi.Scope(rimewatch.ScopeDevicesRead | rimewatch.ScopeReadingsRead), CSV: true, PDF: true, Also: []rimewatch.Code{rimewatch.CodeUnknownDevice},
 		Description: "For each device and day of the site's time zone the lowest, mean and highest product temperature, the time out of range and the coverage; excursions with their cause and corrective actions; calibrations. " +

@@ -88,7 +88,7 @@ type ReportedExcursion struct {
 	CorrectiveActions []CorrectiveAction       `json:"corrective_actions"`
 }
 
-func (a *api) reportJSON(q *reportQuery) TemperatureLog {
+func (a *reports) reportJSON(q *reportQuery) TemperatureLog {
 	r := &q.report
 	out := TemperatureLog{
 		Workspace: r.Workspace, Site: wire.NewSiteRef(r.Site), Period: ReportPeriod{r.From, r.To, r.Zone.String()}, GeneratedAt: r.GeneratedAt, Version: r.Version,
@@ -100,7 +100,7 @@ func (a *api) reportJSON(q *reportQuery) TemperatureLog {
 	return out
 }
 
-func (a *api) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
+func (a *reports) reportedDevice(d *report.Device, site *rimewatch.Site, now rimewatch.Time) ReportedDevice {
 	out := ReportedDevice{
 		Serial: d.Serial, Name: d.Name, EquipmentType: d.EquipmentType, Site: wire.NewSiteRef(site), Limits: d.Limits, Totals: d.Totals, Clock: wire.NewClock(d.ClockOffset, d.SeveralClocks),
 		Days: append([]report.Day{}, d.Days...), Excursions: make([]ReportedExcursion, len(d.Excursions)),

@@ -98,7 +98,7 @@ const linkedDay = rimewatch.Day
 
 // believe finds the order of a link: CodeNotFound when nobody has made it, CodeForbidden when its time is over, or
 // another one has taken its place. What it changes, its holder has done.
-func (a *api) believe(ctx context.Context, text string) (acting context.Context, o rimewatch.WorkOrder, err error) {
+func (a *orders) believe(ctx context.Context, text string) (acting context.Context, o rimewatch.WorkOrder, err error) {
 	c := httpapi.CallOf(ctx)
 	c.Header("Referrer-Policy", "no-referrer")
 	l, ok := ticket.ParseLink(a.LinkKey[:], text, ticket.Order)
@@ -128,7 +128,7 @@ func (a *api) believe(ctx context.Context, text string) (acting context.Context,
 }
 
 // byLink names who acts by the link of an order.
-func (a *api) byLink(o *rimewatch.WorkOrder) string {
+func (a *orders) byLink(o *rimewatch.WorkOrder) string {
 	name := o.Assignee.Name
 	if o.Assignee.Firm != "" {
 		name += " (" + o.Assignee.Firm + ")"
@@ -137,7 +137,7 @@ func (a *api) byLink(o *rimewatch.WorkOrder) string {
 }
 
 // linkedOrder returns the order as the holder of a link sees it.
-func (a *api) linkedOrder(ctx context.Context, o *rimewatch.WorkOrder, text string) (LinkedOrderData, error) {
+func (a *orders) linkedOrder(ctx context.Context, o *rimewatch.WorkOrder, text string) (LinkedOrderData, error) {
 	c := httpapi.CallOf(ctx)
 	out := LinkedOrder{
 		ID: o.ID, Open: o.Status.Unfinished(), Status: o.Status, Person: o.Assignee.Name, Firm: o.Assignee.Firm, Unit: o.Unit, Problem: o.Problem, Access: o.Access, Urgency: o.Urgency,
@@ -168,7 +168,7 @@ func (a *api) linkedOrder(ctx context.Context, o *rimewatch.WorkOrder, text stri
 }
 
 // linkedPlace fills in the site and its contacts.
-func (a *api) linkedPlace(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
+func (a *orders) linkedPlace(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
 	if o.SiteID == 0 {
 		return nil
 	}
@@ -190,7 +190,7 @@ func (a *api) linkedPlace(ctx context.Context, o *rimewatch.WorkOrder, out *Link
 }
 
 // linkedUnit fills in the unit, and how warm it was.
-func (a *api) linkedUnit(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
+func (a *orders) linkedUnit(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
 	c := httpapi.CallOf(ctx)
 	v, ok := a.Store.DeviceByID(o.DeviceID)
 	if !ok {
@@ -211,7 +211,7 @@ func (a *api) linkedUnit(ctx context.Context, o *rimewatch.WorkOrder, out *Linke
 	return err
 }
 
-func (a *api) linkedAlert(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
+func (a *orders) linkedAlert(ctx context.Context, o *rimewatch.WorkOrder, out *LinkedOrder) error {
 	v, found, err := a.alertOf(ctx, o)
 	if err != nil || !found {
 		return err
@@ -221,7 +221,7 @@ func (a *api) linkedAlert(ctx context.Context, o *rimewatch.WorkOrder, out *Link
 	return err
 }
 
-func (a *api) lookAtOrder(ctx context.Context, in *TicketInput) (LinkedOrderData, error) {
+func (a *orders) lookAtOrder(ctx context.Context, in *TicketInput) (LinkedOrderData, error) {
 	_, o, err := a.believe(ctx, in.Ticket)
 	if err != nil {
 		return LinkedOrderData{}, err
@@ -230,7 +230,7 @@ func (a *api) lookAtOrder(ctx context.Context, in *TicketInput) (LinkedOrderData
 }
 
 // moveLinked changes the order of a link.
-func (a *api) moveLinked(move func(*rimewatch.WorkOrder, rimewatch.Time) error) func(context.Context, *TicketInput) (LinkedOrderData, error) {
+func (a *orders) moveLinked(move func(*rimewatch.WorkOrder, rimewatch.Time) error) func(context.Context, *TicketInput) (LinkedOrderData, error) {
 	return func(ctx context.Context, in *TicketInput) (LinkedOrderData, error) {
 		acting, o, err := a.believe(ctx, in.Ticket)
 		if err != nil {
@@ -248,7 +248,7 @@ func (a *api) moveLinked(move func(*rimewatch.WorkOrder, rimewatch.Time) error) 
 	}
 }
 
-func (a *api) finishLinked(ctx context.Context, in *TicketBody[OrderReport]) (LinkedOrderData, error) {
+func (a *orders) finishLinked(ctx context.Context, in *TicketBody[OrderReport]) (LinkedOrderData, error) {
 	acting, o, err := a.believe(ctx, in.Ticket)
 	if err != nil {
 		return LinkedOrderData{}, err
@@ -259,7 +259,7 @@ func (a *api) finishLinked(ctx context.Context, in *TicketBody[OrderReport]) (Li
 	return a.linkedOrder(ctx, &o, in.Ticket)
 }
 
-func (a *api) attachLinked(c *httpapi.Call) error {
+func (a *orders) attachLinked(c *httpapi.Call) error {
 	acting, o, err := a.believe(c.R.Context(), c.R.PathValue("ticket"))
 	if err == nil {
 		err = o.Finished()
@@ -276,7 +276,7 @@ func (a *api) attachLinked(c *httpapi.Call) error {
 	return c.Data(http.StatusCreated, AttachmentData{out})
 }
 
-func (a *api) linkedAttachment(c *httpapi.Call) error {
+func (a *orders) linkedAttachment(c *httpapi.Call) error {
 	ctx, o, err := a.believe(c.R.Context(), c.R.PathValue("ticket"))
 	if err != nil {
 		return err
@@ -289,7 +289,7 @@ func (a *api) linkedAttachment(c *httpapi.Call) error {
 	return a.sendAttachment(c, &x, data)
 }
 
-func (a *api) orderLinkRoutes() []httpapi.Route {
+func (a *orders) linkRoutes() []httpapi.Route {
 	look := []rimewatch.Code{rimewatch.CodeNotFound, rimewatch.CodeForbidden, rimewatch.CodeRateLimited}
 	use := append([]rimewatch.Code{rimewatch.CodeConflict}, look...)
 	const path, tag = orderLinks + "{ticket}", "Records"

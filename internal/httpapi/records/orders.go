@@ -77,7 +77,7 @@ func resultJSON(r *rimewatch.OrderResult) *OrderResult {
 }
 
 // orderJSON writes an order; whether its alert holds is asked of the store.
-func (a *api) orderJSON(ctx context.Context, o *rimewatch.WorkOrder) (WorkOrder, error) {
+func (a *orders) orderJSON(ctx context.Context, o *rimewatch.WorkOrder) (WorkOrder, error) {
 	out := WorkOrder{
 		ID: o.ID, Status: o.Status, DeviceID: wire.OrNull(o.DeviceID), Unit: o.Unit, SiteID: wire.OrNull(o.SiteID), AlertID: wire.OrNull(o.AlertID), CaseID: wire.OrNull(o.CaseID),
 		Problem: o.Problem, Access: o.Access, Urgency: o.Urgency, Assignee: wire.Maybe[Doer]{Value: doerJSON(o.Assignee)}, ContactID: wire.OrNull(o.ContactID), LinkUntil: o.LinkUntil,
@@ -93,7 +93,7 @@ func (a *api) orderJSON(ctx context.Context, o *rimewatch.WorkOrder) (WorkOrder,
 }
 
 // alertOf finds the alert that an order was made for, while it is kept.
-func (a *api) alertOf(ctx context.Context, o *rimewatch.WorkOrder) (v rimewatch.AlertView, found bool, err error) {
+func (a *orders) alertOf(ctx context.Context, o *rimewatch.WorkOrder) (v rimewatch.AlertView, found bool, err error) {
 	if o.AlertID == 0 {
 		return v, false, nil
 	}
@@ -104,7 +104,7 @@ func (a *api) alertOf(ctx context.Context, o *rimewatch.WorkOrder) (v rimewatch.
 	return v, err == nil, err
 }
 
-func (a *api) showOrders(ctx context.Context, list []rimewatch.WorkOrder) (out WorkOrderList, err error) {
+func (a *orders) showOrders(ctx context.Context, list []rimewatch.WorkOrder) (out WorkOrderList, err error) {
 	out.WorkOrders = make([]WorkOrder, len(list))
 	for i := range list {
 		if out.WorkOrders[i], err = a.orderJSON(ctx, &list[i]); err != nil {
@@ -114,7 +114,7 @@ func (a *api) showOrders(ctx context.Context, list []rimewatch.WorkOrder) (out W
 	return out, nil
 }
 
-func (a *api) showOrder(ctx context.Context, o *rimewatch.WorkOrder) (out WorkOrderData, err error) {
+func (a *orders) showOrder(ctx context.Context, o *rimewatch.WorkOrder) (out WorkOrderData, err error) {
 	out.Attachments = []Attachment{}
 	if out.WorkOrder, err = a.orderJSON(ctx, o); err != nil {
 		return out, err
@@ -138,7 +138,7 @@ type OrdersInput struct {
 	AlertID int64  `query:"alert_id" minimum:"1"`
 }
 
-func (a *api) selectOrders(c *httpapi.Call, in *OrdersInput) store.Selection {
+func (a *orders) selectOrders(c *httpapi.Call, in *OrdersInput) store.Selection {
 	only := make(map[string][]any)
 	switch in.Status {
 	case "":
@@ -179,7 +179,7 @@ type taker struct {
 }
 
 // give assigns an order. A contact who has an e-mail address gets a link with it where mail can be sent.
-func (a *api) give(ctx context.Context, o *rimewatch.WorkOrder, t *taker, now rimewatch.Time) error {
+func (a *orders) give(ctx context.Context, o *rimewatch.WorkOrder, t *taker, now rimewatch.Time) error {
 	if !t.sites.Has(o.SiteID) {
 		return rimewatch.Invalid("assign", "is no member who may work at the site")
 	}
@@ -194,7 +194,7 @@ func (a *api) give(ctx context.Context, o *rimewatch.WorkOrder, t *taker, now ri
 }
 
 // taker looks up who an order is to be given to.
-func (a *api) taker(ctx context.Context, t *OrderTarget) (taker, error) {
+func (a *orders) taker(ctx context.Context, t *OrderTarget) (taker, error) {
 	workspaceID := httpapi.CallOf(ctx).Workspace()
 	switch t.Kind {
 	case "member":
@@ -231,7 +231,7 @@ type OrderCreate struct {
 }
 
 // newOrder makes an order of a body.
-func (a *api) newOrder(ctx context.Context, b *OrderCreate) (o rimewatch.WorkOrder, t taker, err error) {
+func (a *orders) newOrder(ctx context.Context, b *OrderCreate) (o rimewatch.WorkOrder, t taker, err error) {
 	c := httpapi.CallOf(ctx)
 	o = rimewatch.WorkOrder{
 		WorkspaceID: c.Workspace(), Status: rimewatch.OrderOpen, Problem: strings.TrimSpace(b.Problem), Access: strings.TrimSpace(b.Access), Urgency: b.Urgency, CreatedAt: c.Now, UpdatedAt: c.Now,
@@ -251,7 +251,7 @@ func (a *api) newOrder(ctx context.Context, b *OrderCreate) (o rimewatch.WorkOrd
 }
 
 // aim finds the device, site, alert and case of an order.
-func (a *api) aim(ctx context.Context, o *rimewatch.WorkOrder, b *OrderCreate) error {
+func (a *orders) aim(ctx context.Context, o *rimewatch.WorkOrder, b *OrderCreate) error {
 	named := 0
 	for _, given := range []bool{b.AlertID != 0, b.CaseID != 0, b.DeviceSerial != "" && b.CaseID == 0, b.SiteID != 0} {
 		if given {
@@ -290,7 +290,7 @@ func (a *api) aim(ctx context.Context, o *rimewatch.WorkOrder, b *OrderCreate) e
 	return nil
 }
 
-func (a *api) aimAlert(ctx context.Context, o *rimewatch.WorkOrder) error {
+func (a *orders) aimAlert(ctx context.Context, o *rimewatch.WorkOrder) error {
 	v, err := a.Store.Alert(ctx, o.WorkspaceID, o.AlertID)
 	if err != nil {
 		return err
@@ -308,7 +308,7 @@ func (a *api) aimAlert(ctx context.Context, o *rimewatch.WorkOrder) error {
 }
 
 // unit sets the name of an order's device.
-func (a *api) unit(o *rimewatch.WorkOrder) {
+func (a *orders) unit(o *rimewatch.WorkOrder) {
 	if v, ok := a.Store.DeviceByID(o.DeviceID); ok {
 		o.Unit = v.Name
 	}
@@ -325,7 +325,7 @@ func alertOfCase(c *rimewatch.Case) (id int64) {
 	return id
 }
 
-func (a *api) createOrder(ctx context.Context, in *httpapi.BodyInput[OrderCreate]) (WorkOrderData, error) {
+func (a *orders) createOrder(ctx context.Context, in *httpapi.BodyInput[OrderCreate]) (WorkOrderData, error) {
 	o, t, err := a.newOrder(ctx, &in.Body)
 	if err == nil {
 		err = a.Store.Records().WorkOrders().Create(ctx, &o)
@@ -333,7 +333,7 @@ func (a *api) createOrder(ctx context.Context, in *httpapi.BodyInput[OrderCreate
 	if err != nil {
 		return WorkOrderData{}, err
 	}
-	a.orders.Made(ctx, &o)
+	a.resource.Made(ctx, &o)
 	if in.Body.Assign != nil {
 		a.notifyAssignee(ctx, &o, &t)
 	}
@@ -348,7 +348,7 @@ type OrderUpdate struct {
 	Assign  *OrderTarget       `json:"assign,omitempty" doc:"The link of whoever had it before works no longer."`
 }
 
-func (a *api) updateOrder(ctx context.Context, in *httpapi.IDBody[OrderUpdate]) (WorkOrderData, error) {
+func (a *orders) updateOrder(ctx context.Context, in *httpapi.IDBody[OrderUpdate]) (WorkOrderData, error) {
 	c, b := httpapi.CallOf(ctx), &in.Body
 	var t taker
 	var err error
@@ -378,20 +378,20 @@ func (a *api) updateOrder(ctx context.Context, in *httpapi.IDBody[OrderUpdate]) 
 	return a.showOrder(ctx, &o)
 }
 
-func (a *api) changeOrder(ctx context.Context, id int64, change func(*rimewatch.WorkOrder) error) (rimewatch.WorkOrder, error) {
+func (a *orders) changeOrder(ctx context.Context, id int64, change func(*rimewatch.WorkOrder) error) (rimewatch.WorkOrder, error) {
 	c := httpapi.CallOf(ctx)
 	o, err := a.Store.Records().WorkOrders().Update(ctx, c.Workspace(), id, func(o *rimewatch.WorkOrder) error {
 		o.UpdatedAt = c.Now
 		return change(o)
 	})
 	if err == nil {
-		a.orders.Edited(ctx, &o)
+		a.resource.Edited(ctx, &o)
 	}
 	return o, err
 }
 
 // notifyAssignee notifies the member to whom an order was given. A failure is logged: the order stands.
-func (a *api) notifyAssignee(ctx context.Context, o *rimewatch.WorkOrder, t *taker) {
+func (a *orders) notifyAssignee(ctx context.Context, o *rimewatch.WorkOrder, t *taker) {
 	var err error
 	switch {
 	case t.doer == nil:
@@ -428,7 +428,7 @@ type OrderDone struct {
 	External    *External `json:"external,omitempty" doc:"Somebody else who did it, with a firm, instead of performed_by."`
 }
 
-func (a *api) finishOrder(ctx context.Context, in *httpapi.IDBody[OrderDone]) (WorkOrderData, error) {
+func (a *orders) finishOrder(ctx context.Context, in *httpapi.IDBody[OrderDone]) (WorkOrderData, error) {
 	c := httpapi.CallOf(ctx)
 	var f wire.FieldErrors
 	by, _, err := a.doers(ctx, names{in.Body.PerformedBy, in.Body.External, nil}, &f)
@@ -446,12 +446,12 @@ func (a *api) finishOrder(ctx context.Context, in *httpapi.IDBody[OrderDone]) (W
 	if err != nil {
 		return WorkOrderData{}, err
 	}
-	a.orders.Edited(ctx, &o)
+	a.resource.Edited(ctx, &o)
 	return a.showOrder(ctx, &o)
 }
 
 // complete finishes an order, and gives the verdict of its result on the prediction that it was made for.
-func (a *api) complete(ctx context.Context, workspaceID, id int64, r rimewatch.OrderResult, recordedBy string) (rimewatch.WorkOrder, error) {
+func (a *orders) complete(ctx context.Context, workspaceID, id int64, r rimewatch.OrderResult, recordedBy string) (rimewatch.WorkOrder, error) {
 	o, err := a.Store.Records().CompleteOrder(ctx, workspaceID, id, r, recordedBy, a.Now())
 	if err != nil {
 		return o, err
@@ -464,7 +464,7 @@ func (a *api) complete(ctx context.Context, workspaceID, id int64, r rimewatch.O
 	return o, err
 }
 
-func (a *api) verifyOrder(ctx context.Context, in *httpapi.IDInput) (WorkOrderData, error) {
+func (a *orders) verifyOrder(ctx context.Context, in *httpapi.IDInput) (WorkOrderData, error) {
 	c := httpapi.CallOf(ctx)
 	o, err := a.Store.Records().WorkOrders().Get(ctx, c.Workspace(), in.Number())
 	if err != nil {
@@ -483,7 +483,7 @@ func (a *api) verifyOrder(ctx context.Context, in *httpapi.IDInput) (WorkOrderDa
 	if err != nil {
 		return WorkOrderData{}, err
 	}
-	a.orders.Edited(ctx, &o)
+	a.resource.Edited(ctx, &o)
 	return a.showOrder(ctx, &o)
 }
 
@@ -504,7 +504,7 @@ type OrderLinkData struct {
 	OrderLink OrderLink `json:"order_link"`
 }
 
-func (a *api) linkOrder(ctx context.Context, in *httpapi.IDBody[OrderLinkBody]) (OrderLinkData, error) {
+func (a *orders) linkOrder(ctx context.Context, in *httpapi.IDBody[OrderLinkBody]) (OrderLinkData, error) {
 	c := httpapi.CallOf(ctx)
 	o, err := a.changeOrder(ctx, in.Number(), func(o *rimewatch.WorkOrder) error {
 		if err := o.Finished(); err != nil {
@@ -537,13 +537,13 @@ func (a *api) linkOrder(ctx context.Context, in *httpapi.IDBody[OrderLinkBody]) 
 }
 
 // orderLink is the path of the page that shows an order to the holder of its link.
-func (a *api) orderLink(o *rimewatch.WorkOrder) string {
+func (a *orders) orderLink(o *rimewatch.WorkOrder) string {
 	l := ticket.Link{Purpose: ticket.Order, WorkspaceID: o.WorkspaceID, Expires: o.LinkUntil, ID: o.ID}
 	return ticket.OrderPath + l.Encode(a.LinkKey[:])
 }
 
 // mailLink sends the link of an order to a contact.
-func (a *api) mailLink(ctx context.Context, o *rimewatch.WorkOrder, to string) error {
+func (a *orders) mailLink(ctx context.Context, o *rimewatch.WorkOrder, to string) error {
 	w, err := a.Store.Workspace(ctx, o.WorkspaceID)
 	if err != nil {
 		return err
@@ -554,17 +554,17 @@ func (a *api) mailLink(ctx context.Context, o *rimewatch.WorkOrder, to string) e
 	return a.Mail.MailOrder(ctx, to, httpapi.CallOf(ctx).Locale().Language, w.Name, o, a.orderLink(o))
 }
 
-func (a *api) cancelOrder(ctx context.Context, o *rimewatch.WorkOrder) error {
+func (a *orders) cancelOrder(ctx context.Context, o *rimewatch.WorkOrder) error {
 	o.UpdatedAt = httpapi.CallOf(ctx).Now
 	return o.Cancel()
 }
 
-func (a *api) arriveAtOrder(ctx context.Context, o *rimewatch.WorkOrder) error {
+func (a *orders) arriveAtOrder(ctx context.Context, o *rimewatch.WorkOrder) error {
 	o.UpdatedAt = httpapi.CallOf(ctx).Now
 	return o.Arrive(o.UpdatedAt)
 }
 
-func (a *api) attachToOrder(c *httpapi.Call) error {
+func (a *orders) attachToOrder(c *httpapi.Call) error {
 	ctx := c.R.Context()
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
 	o, err := a.Store.Records().WorkOrders().Get(ctx, c.Workspace(), id)
@@ -585,9 +585,9 @@ func (a *api) attachToOrder(c *httpapi.Call) error {
 }
 
 // attachFile keeps the file of a request with an order.
-func (a *api) attachFile(ctx context.Context, c *httpapi.Call, o *rimewatch.WorkOrder, by rimewatch.Doer) (*rimewatch.Attachment, error) {
+func (a *orders) attachFile(ctx context.Context, c *httpapi.Call, o *rimewatch.WorkOrder, by rimewatch.Doer) (*rimewatch.Attachment, error) {
 	body, _, _ := c.Body()
-	file, err := decoded(ctx, a, func() (photo.File, error) { return photo.Keep(body) })
+	file, err := decoded(ctx, a.api, func() (photo.File, error) { return photo.Keep(body) })
 	if err != nil {
 		return nil, err
 	}
@@ -598,7 +598,7 @@ func (a *api) attachFile(ctx context.Context, c *httpapi.Call, o *rimewatch.Work
 	return x, a.Store.Records().Attach(ctx, x, file.Data)
 }
 
-func (a *api) orderAttachment(c *httpapi.Call) error {
+func (a *orders) orderAttachment(c *httpapi.Call) error {
 	id := (&httpapi.IDInput{ID: c.R.PathValue("id")}).Number()
 	file := (&httpapi.IDInput{ID: c.R.PathValue("attachment_id")}).Number()
 	x, data, err := a.Store.Records().OrderAttachment(c.R.Context(), c.Workspace(), id, file)
@@ -608,7 +608,7 @@ func (a *api) orderAttachment(c *httpapi.Call) error {
 	return a.sendAttachment(c, &x, data)
 }
 
-func (a *api) orderRoutes() []httpapi.Route {
+func (a *orders) routes() []httpapi.Route {
 	r := &httpapi.Resource[rimewatch.WorkOrder]{
 		Path: "/v1/work-orders", ID: "work-order", Tag: "Records", One: "a work order", Many: "work orders",
 		Read: httpapi.Either(rimewatch.RoleViewer, rimewatch.ScopeRecords), Write: httpapi.Either(rimewatch.RoleTechnician, rimewatch.ScopeRecords), Sited: true,
@@ -621,7 +621,7 @@ func (a *api) orderRoutes() []httpapi.Route {
 		UpdateText: "While it is not finished: 409 afterwards.",
 		Also:       []rimewatch.Code{rimewatch.CodeUnknownDevice, rimewatch.CodeAlertNotFound, rimewatch.CodeConflict},
 	}
-	a.orders = r
+	a.resource = r
 	write, conflict := r.Write, []rimewatch.Code{rimewatch.CodeConflict}
 	return []httpapi.Route{
 		httpapi.List(r, a.selectOrders, a.showOrders), r.CreateRow(httpapi.Handle(a.createOrder)), httpapi.Get(r, a.showOrder), r.UpdateRow(httpapi.Handle(a.updateOrder)),

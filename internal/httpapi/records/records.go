@@ -163,6 +163,14 @@ func (a *api) correctiveActionJSON(x *rimewatch.CorrectiveAction) CorrectiveActi
 	return out
 }
 
+func (a *api) correctiveActionsJSON(list []rimewatch.CorrectiveAction) []CorrectiveAction {
+	out := make([]CorrectiveAction, len(list))
+	for i := range list {
+		out[i] = a.correctiveActionJSON(&list[i])
+	}
+	return out
+}
+
 // CorrectiveActionBody is a corrective action for an alert.
 type CorrectiveActionBody struct {
 	PerformedAt       *rimewatch.Time       `json:"performed_at,omitempty" doc:"Default: now."`
