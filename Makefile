@@ -48,7 +48,7 @@ sdk: web/openapi.json python $(if $(NPM),web/node_modules/.package-lock.json) ##
 
 # `go test ./...` needs nothing but Go. `make test` needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. A package is tested
 # once: with the race detector where goroutines meet, without it elsewhere, which takes a third of the time (app, ingest and notify have it in test-long).
-RACED = $(addprefix ./internal/,account cluster httpapi/shortpath httpapi/submit mqtt realtime source store/core ticker) ./e2e/contract
+RACED = $(addprefix ./internal/,account cluster httpapi/shortpath httpapi/submit mqtt realtime store/core ticker) ./e2e/contract
 # The database engine is translated C that locks for itself, the simulator runs alone: the race detector only slows them down. No library whose
 # generic code is that of others, too: the linker keeps one copy, and where it is the one without, races are found that are none.
 RACE = CGO_ENABLED=1 RAPID_CHECKS=20 $(GO) test $(FAST) -race $(patsubst %,-gcflags=%/...=-race=false,modernc.org github.com/rimewatch/rimewatch/internal/simulate)
