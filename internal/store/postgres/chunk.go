@@ -67,7 +67,7 @@ func (d *disk) Seal(ctx context.Context, list []core.Sealed) error {
 	return d.failure(err, "seal")
 }
 
-// remove deletes chunks that are there: what replaces them was made from them.
+// remove deletes existing chunks: their replacements were made from them.
 func remove(s *session, devices, ids []int64) error {
 	n, err := s.Exec("DELETE FROM reading_chunk c USING unnest(?::bigint[], ?::bigint[]) AS old (device_id, id) WHERE c.device_id = old.device_id AND c.id = old.id", devices, ids)
 	if err == nil && n != len(ids) {
@@ -77,7 +77,7 @@ func remove(s *session, devices, ids []int64) error {
 }
 
 // Merge implements core.Disk. One whose outcome is unknown is an error: the next
-// plan is made from what is there.
+// plan is made from the existing chunks.
 func (d *disk) Merge(ctx context.Context, list []core.Merge) error {
 	var devices, ids []int64
 	var fresh rows

@@ -23,8 +23,8 @@ type session struct {
 	ctx   context.Context
 	conn  *pgx.Conn
 	disk  *disk
-	begin func(*pgx.Batch) // queues what a transaction begins with; nil = none, or it has begun
-	later pgx.Batch        // what waits to be sent
+	begin func(*pgx.Batch) // queues the first statements of a transaction; nil = none, or it has begun
+	later pgx.Batch        // queued statements
 	begun bool
 	once  bool // one round trip is the transaction: nothing can be asked
 	given bool // rows were handed out
@@ -128,7 +128,7 @@ func (s *session) flush() error {
 	return violation(s.conn.SendBatch(s.ctx, &batch).Close())
 }
 
-// violation returns, in the terms of package tables, what was violated.
+// violation returns the violated constraint in the terms of package tables.
 func violation(err error) error {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -154,7 +154,7 @@ func (r *result) ColumnBool(i int) bool { return r.ColumnInt64(i) != 0 }
 // ColumnInt implements tables.Row.
 func (r *result) ColumnInt(i int) int { return int(r.ColumnInt64(i)) }
 
-// ColumnInt64 implements tables.Row. What is true is 1; sums are numeric.
+// ColumnInt64 implements tables.Row. True is 1; sums are numeric.
 func (r *result) ColumnInt64(i int) (v int64) {
 	b, field := r.values[i], &r.rows.FieldDescriptions()[i]
 	switch {

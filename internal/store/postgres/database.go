@@ -157,7 +157,7 @@ const (
 	alertBlock  = 1 << 20
 )
 
-// divide makes the rows of so many shards, nobody's yet.
+// divide makes the rows of so many shards, without owners.
 func divide(ctx context.Context, tx pgx.Tx, shards int64) error {
 	b := &pgx.Batch{}
 	b.Queue("INSERT INTO shard SELECT i, '', 0, FALSE FROM generate_series(0, $1::bigint - 1) i", shards)
@@ -200,7 +200,7 @@ func (d *disk) and(column string) string {
 
 // applicationName is how the connections of a node are called in the database.
 func applicationName(node string) string {
-	const most = 63 // PostgreSQL cuts off what is longer
+	const most = 63 // PostgreSQL cuts off longer names
 	name := "rimewatch " + node
 	return name[max(0, len(name)-most):]
 }

@@ -21,14 +21,13 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
-// disk is the database and the connections to it: what a core and the tables ask
-// of an engine.
+// disk is the database and the connections to it, with the methods that a core and the tables call.
 type disk struct {
 	cfg    Config
 	tables *tables.Tables
 
 	reads *pgxpool.Pool // for history and lists
-	// accounts are connections for what is read for every request: a token must
+	// accounts are connections for the reads of every request: a token must
 	// not wait for those who read history.
 	accounts *pgxpool.Pool
 	writes   *pgxpool.Pool // for commits, changes, background work and the write path's look-ups
@@ -37,7 +36,7 @@ type disk struct {
 
 	of     int64         // how many shards the database is divided into
 	shard  int64         // the one that we serve
-	stream int64         // of it, whose owner we are; 0 = nobody's
+	stream int64         // of it, whose owner we are; 0 = none
 	first  core.Last     // where the ids begin that came with a shard among several
 	ids    core.Last     // the greatest that are stored; of the one who appends
 	node   string        // the name that we are heard of by
@@ -57,7 +56,7 @@ type disk struct {
 	why      error // set before lostC is closed
 }
 
-// Connections beside those for reading. Commits, changes, checkpoints, background
+// Connections besides those for reading. Commits, changes, checkpoints, background
 // work and the write path's look-ups have one each at a time.
 const (
 	accountReaders = 2
@@ -109,7 +108,7 @@ func (d *disk) connect(ctx context.Context) (err error) {
 	return nil
 }
 
-// prepare sets what a connection of ours depends on. A server that loses one in
+// prepare sets the settings that a connection of ours depends on. A server that loses one in
 // the middle of a batch holds its locks until it notices: within half a minute.
 func prepare(cfg *pgx.ConnConfig) {
 	if cfg.ConnectTimeout == 0 || cfg.ConnectTimeout > 5*time.Second {
@@ -303,7 +302,7 @@ func (s *session) commit() error {
 	return err
 }
 
-// send is flush of what commits.
+// send is flush with a commit.
 func (s *session) send() error {
 	err := s.flush()
 	if err != nil && s.conn.IsClosed() && !pgconn.SafeToRetry(err) {
@@ -439,7 +438,7 @@ func (d *disk) failure(err error, op string) error {
 	return e
 }
 
-// passing reports whether an error says nothing about what was asked: there is no
+// passing reports whether an error is independent of the statement: there is no
 // connection, the disk is full, the server is read-only, stops, lacks a privilege
 // that somebody has taken away, or has to choose between two.
 func passing(err error, state string) bool {

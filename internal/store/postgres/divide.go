@@ -30,7 +30,7 @@ func LookAt(ctx context.Context, url string) (v store.ClusterState, err error) {
 	return db.Look(ctx)
 }
 
-// Divide divides the database into so many shards. Nobody may serve, and everything
+// Divide divides the database into so many shards. No server may run, and everything
 // in the log must have been sealed: its rows are of devices of all shards.
 func (db *Database) Divide(ctx context.Context, shards int64) error {
 	d := db.disk
@@ -75,7 +75,7 @@ func (db *Database) Divide(ctx context.Context, shards int64) error {
 	})
 }
 
-// divideStatements bring what is known of the log from so many shards to others.
+// divideStatements bring the numbers of the log from so many shards to others.
 // Each begins where the one that was furthest ended: positions in the log only grow,
 // and seals and checkpoints bear them.
 func divideStatements(from, to int64) []string {
@@ -89,7 +89,7 @@ func divideStatements(from, to int64) []string {
 	for _, key := range []string{"alive_at", "seq", "retained_at", "planned_through"} {
 		pick := "max"
 		if key == "retained_at" {
-			pick = "min" // what one has not done yet is to be done
+			pick = "min" // work that one has not done yet is to be done
 		}
 		list = append(list, fmt.Sprintf("CREATE TEMP TABLE was_%s ON COMMIT DROP AS SELECT %s(value) AS value FROM meta WHERE %s", key, pick, names(from, key)),
 			fmt.Sprintf("DELETE FROM meta WHERE %s", names(from, key)))

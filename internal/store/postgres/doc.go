@@ -1,7 +1,7 @@
 // Package postgres is the store for installations that outgrow one file: the same log,
 // heads and chunks as the embedded one, in a PostgreSQL (15 or newer) that
 // somebody runs anyway. It brings package core a Disk and package tables a
-// database; what stands here is connections, the fence, unknown outcomes and the
+// database; this package has connections, the fence, unknown outcomes and the
 // schema.
 //
 // Only unique keys, row locks and transactions are used: no NOTIFY, no advisory
@@ -12,12 +12,12 @@
 //
 // A writer of a shard has opened a stream of it. Every transaction of a
 // server begins with fence(shard, stream), which takes the shard's row FOR SHARE
-// and fails when the stream is not open. Whoever takes the shard over locks the
+// and fails when the stream is not open. A new owner of the shard locks the
 // row, which waits for running writes, and opens a stream of its own: from then
 // on the old owner writes nothing, whatever it believes. Beats only keep a second
 // server from taking over by mistake.
 //
-// # Whoever is to follow reads before
+// # A successor reads before
 //
 // Follow reads a shard that another node serves, and Take makes it this one's. A log
 // that has grown is easily read to its new end. For everything else the owner counts
@@ -27,7 +27,7 @@
 //
 // # One batch, one round trip
 //
-// Statements whose answers nobody waits for are queued and sent with the next one
+// Statements without a waiting caller are queued and sent with the next one
 // that needs an answer, or with the commit (tables.Conn.Later). A commit of
 // readings is a single batch: fence, row of the log, events. One with an alert or an excursion
 // also asks for the cases that these may join. No transaction is open while Go thinks about a group.

@@ -22,15 +22,15 @@ type Inspection struct {
 	Nodes    []string // the servers that were heard of last
 	Census   tables.Census
 	Stats    store.Stats
-	Warnings []string // what an operator should mend
-	Problems []string // what keeps a server from serving
-	Damage   []string // rows that are not what was written, where they were checked
+	Warnings []string // for an operator to repair
+	Problems []string // that keep a server from serving
+	Damage   []string // rows that differ from the written ones, where they were checked
 	Aside    []string // damaged rows that were set aside before
 }
 
 // Inspect looks at a database and at how its server keeps what it commits and, with
 // check, at every row with a checksum and at the chains of the audit trails for damage.
-// It changes nothing and works beside a server.
+// It changes nothing and works while a server runs.
 func Inspect(ctx context.Context, url string, check bool) (in Inspection, err error) {
 	cfg, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -69,7 +69,7 @@ func Inspect(ctx context.Context, url string, check bool) (in Inspection, err er
 	return in, err
 }
 
-// judgeServer asks the server for what a store's promises rest on.
+// judgeServer asks the server for the settings that a store's promises rest on.
 func (in *Inspection) judgeServer(ctx context.Context, c *pgx.Conn) error {
 	var commit, standbys string
 	var recovery, readOnlyNow, fsync, pages, create, sees bool

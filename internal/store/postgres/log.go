@@ -121,7 +121,7 @@ func logged(err error) bool {
 	return errors.As(err, &pg) && pg.ConstraintName == "commit_log_pkey"
 }
 
-// verifyLogged compares what the log holds with what was to be written. Its own
+// verifyLogged compares the rows of the log with those that were to be written. Its own
 // write brings both to where commits are safe. Ids that the lost answer would
 // have brought stay 0.
 func (d *disk) verifyLogged(ctx context.Context, seq store.Seq, row []byte) error {
@@ -195,7 +195,7 @@ func unwritten(e *store.Effects) (forget func()) {
 	}
 }
 
-// saveEffects writes what a group means and notes the ids that it used up.
+// saveEffects writes the effects of a group and notes the ids that it used up.
 func (d *disk) saveEffects(conn tables.Conn, ops []*store.DeviceOp, e *store.Effects) error {
 	if err := d.tables.Commit(conn, ops, e); err != nil {
 		return err

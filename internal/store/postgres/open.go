@@ -292,7 +292,7 @@ func (d *disk) beat() {
 	}
 }
 
-// release closes the stream, so that nobody has to wait for its last beat.
+// release closes the stream, so that the next owner need not wait for its last beat.
 func (d *disk) release() error {
 	if d.stream == 0 || d.lostErr() != nil {
 		return nil
@@ -315,7 +315,7 @@ func (d *disk) release() error {
 	return err
 }
 
-// explain returns an error that says what an operator has to mend.
+// explain returns an error that says how an operator can repair it.
 func explain(err error) error {
 	switch code(err) {
 	case noPrivilege, "3F000":

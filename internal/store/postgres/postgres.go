@@ -30,7 +30,7 @@ type Config struct {
 	Primary  string
 	Logger   *slog.Logger
 	Now      func() time.Time // for the age of unsealed readings and retention
-	Sure     func() bool      // whether Now may be believed by what deletes data; nil = always
+	Sure     func() bool      // whether Now is certain enough to delete data by; nil = always
 	LogAside bool             // damaged rows of the log are set aside instead of refusing to open
 	Quotas   store.Quotas     // of a workspace
 	// ControlOnly opens the store for accounts and settings alone: nothing is

@@ -34,7 +34,7 @@ type primary struct {
 	seen    sighting
 	here    bool                   // seen by this process, not only by one before it
 	blind   bool                   // it was said that the server does not show its timeline
-	refused map[string]*limit.Gate // of what is logged, by server
+	refused map[string]*limit.Gate // of log lines, by server
 	moved   func()                 // closes connections, which may lead to an older one; nil = there are none to close yet
 	missed  bool                   // moved was to be called
 }
@@ -69,7 +69,7 @@ func newPrimary(file string, log *slog.Logger) *primary {
 	return p
 }
 
-// save remembers what was seen. Under mu.
+// save saves the newest sighting. Under mu.
 func (p *primary) save() {
 	if p.file == "" {
 		return

@@ -11,7 +11,7 @@ import (
 	"github.com/rimewatch/rimewatch/internal/store/tables"
 )
 
-// damageShown bounds what Inspect lists.
+// damageShown bounds the damage that Inspect lists.
 const damageShown = 100
 
 func note(list *[]string, format string, args ...any) {
@@ -20,8 +20,8 @@ func note(list *[]string, format string, args ...any) {
 	}
 }
 
-// verify holds every row that has a checksum against it, of all shards, and notes what
-// is damaged, and what was set aside before.
+// verify checks every row that has a checksum, of all shards, and notes damaged rows and those
+// that were set aside before.
 func (in *Inspection) verify(s *session) (err error) {
 	each := func(query string, f func(row tables.Row)) {
 		failed := s.Query(func(row tables.Row) error { f(row); return nil }, query)

@@ -10,7 +10,7 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// Backup writes a consistent copy to a new file, also beside a running server.
+// Backup writes a consistent copy to a new file, also while a server runs.
 func (s *Store) Backup(ctx context.Context, path string) error {
 	return s.disk.read(ctx, &s.disk.pool, func(conn *sqlite.Conn) error {
 		if err := sqlitex.ExecuteTransient(conn, "PRAGMA query_only = OFF", nil); err != nil {

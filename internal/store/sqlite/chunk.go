@@ -74,7 +74,7 @@ func saveSegments(conn *sqlite.Conn, young bool, data []byte) (first int64, n in
 	return first, n, nil
 }
 
-// deleteChunk deletes a chunk that is there: what replaces it was made from it.
+// deleteChunk deletes an existing chunk: its replacement was made from it.
 func deleteChunk(conn *sqlite.Conn, deviceID int64, sp core.Span) error {
 	if err := sqlitex.Execute(conn, "DELETE FROM reading_chunk WHERE device_id = ? AND to_at = ? AND young = ? AND segment = ?",
 		&sqlitex.ExecOptions{Args: []any{deviceID, int64(sp.To), sp.Young, sp.ID}}); err != nil {

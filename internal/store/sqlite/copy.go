@@ -16,7 +16,7 @@ import (
 )
 
 // Copy is a store's file that is read or written row by row (package migrate).
-// Nobody else may use it meanwhile.
+// It must not be used otherwise meanwhile.
 type Copy struct {
 	path string
 	conn *sqlite.Conn

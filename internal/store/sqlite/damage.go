@@ -103,11 +103,11 @@ func (d *disk) SetLogAside(ctx context.Context, seq store.Seq, why string) error
 	})
 }
 
-// damageShown bounds what Inspect lists of one kind.
+// damageShown bounds the damage of one kind that Inspect lists.
 const damageShown = 100
 
-// verify holds every row that has a checksum against it and returns what is
-// damaged, and what was set aside before.
+// verify checks every row that has a checksum and returns the damaged rows, and those that were
+// set aside before.
 func verify(c *sqlite.Conn) (damage, aside []string, err error) {
 	note := func(list *[]string, format string, args ...any) {
 		if len(*list) < damageShown {

@@ -16,15 +16,14 @@ import (
 	"zombiezen.com/go/sqlite/sqlitex"
 )
 
-// disk is the file and the connections to it: what a core and the tables ask of
-// an engine.
+// disk is the file and the connections to it, with the methods that a core and the tables call.
 type disk struct {
 	cfg    Config
 	tables *tables.Tables
 	closed atomic.Bool
 
 	pool pool
-	// accounts are connections for what is read for every request: a token must
+	// accounts are connections for the reads of every request: a token must
 	// not wait for those who read history.
 	accounts pool
 
@@ -253,7 +252,7 @@ func (c conn) Later(row func(tables.Row) error, statement string, args ...any) e
 	return c.Query(row, statement, args...)
 }
 
-// constraint returns, in the terms of package tables, what was violated.
+// constraint returns the violated constraint in the terms of package tables.
 func constraint(err error) error {
 	switch sqlite.ErrCode(err) {
 	case sqlite.ResultConstraintUnique, sqlite.ResultConstraintPrimaryKey:

@@ -1,12 +1,12 @@
 // Package sqlite is the embedded store: one SQLite file, through modernc's
 // engine and zombiezen.com/go/sqlite, without cgo. It brings package core a Disk
-// and package tables a database; what stands here is files, connections, segments
+// and package tables a database; this package has files, connections, segments
 // and the schema.
 //
 // # Connections
 //
 // One writer, whose transactions are immediate; a pool for history and lists; a
-// small pool for what every request reads, which waits for neither; one for the
+// small pool for the reads of every request, which waits for neither; one for the
 // write path, which looks for late readings in chunks; one for the background.
 //
 // # The write-ahead log

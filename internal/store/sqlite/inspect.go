@@ -15,7 +15,7 @@ type Inspection struct {
 	SchemaVersion int
 	tables.Census
 	Stats  store.Stats // readings that only a server holds in memory are missing
-	Damage []string    // rows that are not what was written, where they were checked
+	Damage []string    // rows that differ from the written ones, where they were checked
 	Aside  []string    // damaged rows that were set aside before
 	// Strange is in how far its tables, indexes and triggers are not those that this
 	// program makes. Unread: tables are among them, and nothing else was looked at.
@@ -28,7 +28,7 @@ var ErrNotAStore = errors.New("not a Rimewatch store")
 
 // Inspect looks at a store's file and, with check, at every page and index of it, at
 // every row with a checksum, at every reference and at the chains of the audit trails
-// for damage. It changes and migrates nothing and works beside a server.
+// for damage. It changes and migrates nothing and works while a server runs.
 // ErrNotAStore when the file is something else.
 func Inspect(ctx context.Context, path string, check bool) (in Inspection, err error) {
 	conn, err := openToInspect(path)
@@ -92,7 +92,7 @@ func openToInspect(path string) (*sqlite.Conn, error) {
 	return conn, err
 }
 
-// Rest copies the write-ahead log of a file that nobody has open into it.
+// Rest copies the write-ahead log of a file that is not open into it.
 func Rest(ctx context.Context, path string) (err error) {
 	conn, err := sqlite.OpenConn(path, sqlite.OpenReadWrite)
 	if err != nil {

@@ -36,12 +36,12 @@ type Config struct {
 	Readers      int // connections for reading; default 2 × cores, 4 at least
 	Logger       *slog.Logger
 	Now          func() time.Time // for the age of unsealed readings and retention
-	Sure         func() bool      // whether Now may be believed by what deletes data; nil = always
+	Sure         func() bool      // whether Now is certain enough to delete data by; nil = always
 	// LogAside sets damaged rows of the log aside instead of refusing to open.
 	LogAside bool
 	Quotas   store.Quotas // of a workspace
 	// ControlOnly opens the store for accounts and settings alone: nothing is
-	// loaded and nothing runs in the background. For commands beside a server.
+	// loaded and nothing runs in the background. For commands while a server runs.
 	ControlOnly bool
 
 	// fault is called before every step that makes something durable and may
