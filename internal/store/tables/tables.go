@@ -106,12 +106,20 @@ func New(db DB, now func() rimewatch.Time, shard store.Shard, quotas store.Quota
 	return &Tables{b, Places{b}, Alerts{b}, Devices{b}}
 }
 
-// Routing, Outbox, Records, Inlets and Audit implement store.Store.
+// Routing implements store.Store.
 func (t *Tables) Routing() store.Routing { return Routing{t.base} }
-func (t *Tables) Outbox() store.Outbox   { return Outbox{t.base} }
+
+// Outbox implements store.Store.
+func (t *Tables) Outbox() store.Outbox { return Outbox{t.base} }
+
+// Records implements store.Store.
 func (t *Tables) Records() store.Records { return Records{t.base} }
-func (t *Tables) Inlets() store.Inlets   { return Inlets{t.base} }
-func (t *Tables) Audit() store.Audit     { return Audit{t.base} }
+
+// Inlets implements store.Store.
+func (t *Tables) Inlets() store.Inlets { return Inlets{t.base} }
+
+// Audit implements store.Store.
+func (t *Tables) Audit() store.Audit { return Audit{t.base} }
 
 // Everywhere are the statements that reach across workspaces.
 func (t *Tables) Everywhere() Everywhere { return Everywhere{t.base} }

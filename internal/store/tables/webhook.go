@@ -184,7 +184,7 @@ func noteHook(conn Conn, workspaceID, id int64, h *rimewatch.ChannelHealth) erro
 
 // ExpireWebhookLog deletes the deliveries to webhooks that are no longer kept.
 func (t Places) ExpireWebhookLog(ctx context.Context, workspaceID int64, before rimewatch.Time) error {
-	list, err := Outbox{t.base}.Webhooks().List(ctx, workspaceID)
+	list, err := Outbox(t).Webhooks().List(ctx, workspaceID)
 	for i := range list {
 		if err != nil {
 			return err
