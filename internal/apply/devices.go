@@ -219,7 +219,16 @@ func overridden(limits, own map[string]any) map[string]any {
 // settings returns a device's settings by people.
 func settings(d, ofType map[string]any) Thing {
 	t := Thing{}
-	for _, member := range []string{"serial", "name", "equipment_type", "labels", "manufacturer", "model", "notes", "installed_at", "habit"} {
+	members := []string{"serial", "labels"}
+	for _, f := range rimewatch.DeviceFields() {
+		switch f.Name {
+		case "site_id", "offline_after_s", "heartbeat_interval_s": // below, as the answer has them
+		case "firmware_version": // devices report it
+		default:
+			members = append(members, f.Name)
+		}
+	}
+	for _, member := range members {
 		if v := wanted(d[member]); v != nil && v != "" {
 			t[member] = v
 		}

@@ -7,7 +7,7 @@ import (
 
 // SchemaVersion grows with every change of the tables or of what their blobs
 // hold that this program would not read as before. Every version has its step in
-// tables.Current and its store in internal/store/testdata.
+// tables.Current and its golden store in internal/app/testdata.
 const SchemaVersion = 11
 
 // OldestSchema is the first version that was frozen: stores from it on are

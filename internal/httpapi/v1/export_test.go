@@ -108,7 +108,7 @@ func TestExport(t *testing.T) {
 		}
 	}
 	if len(files) != 42 {
-		t.Errorf("%d files, want 42", len(files))
+		t.Errorf("%d files, want 42: what is new needs a row above, and a look at what it may show", len(files))
 	}
 	for file, text := range files {
 		for _, secret := range []string{"SECRET-OF-OTHERS", "very-secret-path", r.full, "argon2id"} {
