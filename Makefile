@@ -47,7 +47,7 @@ sdk: web/openapi.json python $(if $(NPM),web/node_modules/.package-lock.json) ##
 	$(if $(NPM),cd web && node scripts/types.mjs ../sdk/typescript/src/schema.ts --open && npx tsc -p ../sdk/typescript && node ../sdk/typescript/pack.mjs $(VERSION) ../dist)
 
 # `go test ./...` needs nothing but Go. `make test` needs PostgreSQL, Mosquitto and a browser too, which it installs where it may. A package is tested
-# once: with the race detector where goroutines meet, without it elsewhere, which takes a third of the time (app, ingest and notify have it in test-long).
+# once: with the race detector where goroutines meet, without it elsewhere, which takes a third of the time (all of app, ingest and notify have it in test-long).
 RACED = $(addprefix ./internal/,account cluster httpapi/shortpath httpapi/submit mqtt realtime store/core ticker) ./e2e/contract
 # The database engine is translated C that locks for itself, the simulator runs alone: the race detector only slows them down. No library whose
 # generic code is that of others, too: the linker keeps one copy, and where it is the one without, races are found that are none.
@@ -68,6 +68,7 @@ test: postgres mosquitto sdk $(if $(NPM),ui chromium firefox) ## everything that
 
 test-raced:
 	$(RACE) $(RACED)
+	$(RACE) -run 'Node|Heir|Links|Stop|MQTT|Push' ./internal/app # the goroutines that contract does not reach
 
 test-plain:
 	$(GO) test $(FAST) $(filter-out $(RACED:./%=github.com/rimewatch/rimewatch/%),$(shell $(GO) list ./...))
