@@ -74,7 +74,7 @@ test-plain:
 	$(GO) test $(FAST) $(filter-out $(RACED:./%=github.com/rimewatch/rimewatch/%),$(shell $(GO) list ./...))
 	cd lab && $(GO) test $(FAST) ./...
 
-test-rest: $(if $(NPM),browser ui-test) lint gate # the longest first
+test-rest: lint $(if $(NPM),ui-test browser) gate
 
 test-long: export RIMEWATCH_TESTS = long
 test-long: postgres mosquitto haproxy sdk $(if $(NPM),chromium firefox ui-every) ## every test in full, the packages for releases, charts and compose, and every page in every variant: half an hour
