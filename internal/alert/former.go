@@ -15,18 +15,6 @@ const (
 	withCooling  = 15 // and whether the unit cools when it ought to
 )
 
-// decodeFormer reads a State of one of these versions, after its version.
-func (s *State) decodeFormer(b []byte, version byte) (rest []byte, err error) {
-	*s = State{}
-	c := state.FormerOf(b)
-	s.former(&c, version)
-	rest, ok := c.Done()
-	if !ok {
-		return nil, state.ErrDamaged
-	}
-	return rest, nil
-}
-
 func (s *State) former(c *state.Former, version byte) {
 	c.Times(&s.seenAt, &s.aliveUntil, &s.holdUntil)
 	c.Longs((*uint64)(&s.active), (*uint64)(&s.inhibited), (*uint64)(&s.spoke), (*uint64)(&s.live))

@@ -133,7 +133,8 @@ func (s *State) AppendBinary(b []byte) []byte { return format.Append(b, s) }
 // error s is unspecified.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	if state.Version(b) == version4 {
-		rest, err = s.decodeFormer(b[1:])
+		*s = State{}
+		rest, err = state.ReadFormer(b[1:], s.former)
 	} else {
 		rest, err = format.Decode(b, s)
 	}

@@ -4,18 +4,6 @@ import "github.com/rimewatch/rimewatch/internal/state"
 
 const version4 = 4 // the one that was written by hand
 
-// decodeFormer reads a State of it, after its version.
-func (s *State) decodeFormer(b []byte) (rest []byte, err error) {
-	*s = State{}
-	c := state.FormerOf(b)
-	s.former(&c)
-	rest, ok := c.Done()
-	if !ok {
-		return nil, state.ErrDamaged
-	}
-	return rest, nil
-}
-
 func (s *State) former(c *state.Former) {
 	for ch := range trendChannels {
 		for i := range historyLen {

@@ -9,7 +9,7 @@ import (
 	"github.com/rimewatch/rimewatch"
 )
 
-// ErrDamaged says that bytes are no state that a Format wrote, of a version that it reads.
+// ErrDamaged is the error of bytes that are no state of a version that is read.
 var ErrDamaged = errors.New("state: not one of a version that is read")
 
 // Version is that of an encoded state, 0 for none at all.
@@ -49,7 +49,7 @@ func (f *Format[T]) Decode(b []byte, v *T) (rest []byte, err error) {
 	return r.b, nil
 }
 
-// marks says which of eight numbers are not zero.
+// marks are which of eight numbers are not zero.
 type marks struct {
 	n    uint8 // numbers so far, modulo 8
 	bits uint8 // read
@@ -62,7 +62,7 @@ type writer struct {
 	marks
 }
 
-// mark says of the next number whether it is there.
+// mark notes whether the next number is there, and returns that.
 func (w *writer) mark(there bool) bool {
 	if w.n == 0 {
 		w.at = len(w.b)

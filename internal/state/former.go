@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/rimewatch/rimewatch"
@@ -14,12 +13,14 @@ type Former struct {
 	reader
 }
 
-// FormerOf reads from b.
-func FormerOf(b []byte) Former { return Former{reader{b: b}} }
-
-// Done returns the rest of the bytes; ok is false when the bytes read were none of such
-// a state.
-func (c *Former) Done() (b []byte, ok bool) { return c.b, !c.bad }
+// ReadFormer has read take such a state from b, after its version, and returns the rest of b.
+func ReadFormer(b []byte, read func(c *Former)) (rest []byte, err error) {
+	c := Former{reader{b: b}}
+	if read(&c); c.bad {
+		return nil, ErrDamaged
+	}
+	return c.b, nil
+}
 
 // Check marks what was read as damaged unless ok.
 func (c *Former) Check(ok bool) { c.bad = c.bad || !ok }
@@ -84,15 +85,7 @@ func (c *Former) Fixeds(list ...*Fixed) {
 func (c *Former) Times(list ...*rimewatch.Time) {
 	for _, t := range list {
 		if *t = 0; c.there() {
-			d, n := binary.Varint(c.b)
-			if n <= 0 {
-				c.damaged()
-				return
-			}
-			c.b = c.b[n:]
-			if *t = rimewatch.Time(d + c.base); c.base == 0 {
-				c.base = int64(*t)
-			}
+			*t = c.moment()
 		}
 	}
 }
@@ -120,16 +113,9 @@ func (c *Former) Grid(step rimewatch.Time, list ...*rimewatch.Time) {
 // Floats reads finite or infinite numbers.
 func (c *Former) Floats(list ...*float32) {
 	for _, f := range list {
-		if *f = 0; !c.there() {
-			continue
+		if *f = 0; c.there() {
+			*f = math.Float32frombits(c.float())
 		}
-		if len(c.b) < 4 {
-			c.damaged()
-			continue
-		}
-		*f = math.Float32frombits(binary.LittleEndian.Uint32(c.b))
-		c.b = c.b[4:]
-		c.Check(*f == *f)
 	}
 }
 

@@ -19,7 +19,8 @@ func (s *State) AppendBinary(b []byte) []byte { return format.Append(b, s) }
 // error s is unspecified.
 func (s *State) DecodeBinary(b []byte) (rest []byte, err error) {
 	if v := state.Version(b); v == version12 || v == version13 {
-		rest, err = s.decodeFormer(b[1:], v)
+		*s = State{}
+		rest, err = state.ReadFormer(b[1:], func(c *state.Former) { s.former(c, v) })
 	} else {
 		rest, err = format.Decode(b, s)
 	}

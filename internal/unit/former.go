@@ -13,18 +13,6 @@ const (
 
 const cameBit = 8 // of the count of windows, which never comes as far
 
-// decodeFormer reads a State of one of these versions, after its version.
-func (s *State) decodeFormer(b []byte, version byte) (rest []byte, err error) {
-	*s = State{}
-	c := state.FormerOf(b)
-	s.former(&c, version)
-	rest, ok := c.Done()
-	if !ok {
-		return nil, state.ErrDamaged
-	}
-	return rest, nil
-}
-
 func (s *State) former(c *state.Former, version byte) {
 	c.Times(&s.newest, &s.at, &s.zoneAt, &s.born)
 	for i := range s.last {
